@@ -1,0 +1,25 @@
+# pgexplainer_module(NAME SOURCES ... DEPENDS ... LIBRARIES ...)
+# One library target per module, pgexplainer::NAME. DEPENDS are modules above it in the order of the design.
+add_library(pgexplainer_warnings INTERFACE)
+target_compile_options(pgexplainer_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+if(PGEXPLAINER_WERROR)
+  target_compile_options(pgexplainer_warnings INTERFACE -Werror)
+endif()
+if(PGEXPLAINER_NATIVE)
+  add_compile_options(-march=native)
+endif()
+
+function(pgexplainer_module NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  set(target pgexplainer_${NAME})
+  add_library(${target} ${ARG_SOURCES})
+  add_library(pgexplainer::${NAME} ALIAS ${target})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  list(TRANSFORM ARG_DEPENDS PREPEND pgexplainer_)
+  target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES}
+                                  PRIVATE $<BUILD_INTERFACE:pgexplainer_warnings>)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${NAME})
+  install(TARGETS ${target} EXPORT pgexplainer_targets)
+endfunction()

@@ -1,0 +1,42 @@
+#include "pgexplainer/parallel/thread_pool.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+
+#include <thread>
+
+namespace pgexplainer {
+
+struct ThreadPool::Arena {
+  explicit Arena(int threads) : arena(threads) {}
+  tbb::task_arena arena;
+};
+
+ThreadPool::ThreadPool(int threads)
+    : size_(threads > 0 ? threads
+                        : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))) {
+  if (size_ > 1) arena_ = std::make_unique<Arena>(size_);
+}
+
+ThreadPool::~ThreadPool() = default;
+
+void ThreadPool::run(std::int64_t pieces, const std::function<void(std::int64_t, int)>& body) {
+  if (!arena_ || pieces <= 1) {
+    for (std::int64_t piece = 0; piece < pieces; ++piece) body(piece, 0);
+    return;
+  }
+  arena_->arena.execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::int64_t>(0, pieces, 1),
+        [&](const tbb::blocked_range<std::int64_t>& range) {
+          const int worker = tbb::this_task_arena::current_thread_index();
+          for (std::int64_t piece = range.begin(); piece < range.end(); ++piece)
+            body(piece, worker);
+        },
+        tbb::simple_partitioner());
+  });
+}
+
+}  // namespace pgexplainer
