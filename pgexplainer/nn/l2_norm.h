@@ -1,0 +1,53 @@
+// Divides each row by its l2 norm: y = x / max(|x|, 1e-12), torch.nn.functional.normalize.
+#pragma once
+
+#include <algorithm>
+
+#include "pgexplainer/nn/layer.h"
+
+namespace pgexplainer {
+
+inline constexpr double kSmallestNorm = 1e-12;
+
+/// y may be x itself; norm becomes rows x 1.
+template <class T>
+void l2_norm_forward(const Matrix<T>& x, Matrix<T>& y, Matrix<T>& norm) {
+  norm.resize(x.rows(), 1);
+  y.resize(x.rows(), x.cols());
+  for (Index i = 0; i < x.rows(); ++i) {
+    norm(i, 0) = std::max(x.row(i).norm(), T(kSmallestNorm));
+    y.row(i) = x.row(i) * (T(1) / norm(i, 0));
+  }
+}
+
+/// dx = (dy - y <y, dy>) / |x|; below the smallest norm the divisor is a constant: dx = dy / 1e-12.
+template <class T>
+void l2_norm_backward(const Matrix<T>& y, const Matrix<T>& norm, const Matrix<T>& dy,
+                      Matrix<T>& dx) {
+  dx.resize(y.rows(), y.cols());
+  for (Index i = 0; i < y.rows(); ++i) {
+    const T along = norm(i, 0) > T(kSmallestNorm) ? y.row(i).dot(dy.row(i)) : T(0);
+    dx.row(i) = (dy.row(i) - along * y.row(i)) * (T(1) / norm(i, 0));
+  }
+}
+
+template <class T>
+class L2Norm final : public Layer<T> {
+ public:
+  explicit L2Norm(Index channels) : channels_(channels) {}
+  [[nodiscard]] Index out_channels() const override { return channels_; }
+  void forward(const T*, const LayerContext<T>&, const Matrix<T>& x, Matrix<T>& out,
+               Saved<T>& saved) const override {
+    l2_norm_forward(x, out, saved.matrix[0]);
+  }
+  void backward(const T*, const LayerContext<T>&, const Matrix<T>&, const Matrix<T>& out,
+                const Matrix<T>& dout, Saved<T>& saved,
+                const LayerGradients<T>& gradient) const override {
+    if (gradient.x) l2_norm_backward(out, saved.matrix[0], dout, *gradient.x);
+  }
+
+ private:
+  Index channels_;
+};
+
+}  // namespace pgexplainer

@@ -1,0 +1,61 @@
+#include "pgexplainer/nn/pooling.h"
+
+#include "pgexplainer/core/index.h"
+
+namespace pgexplainer {
+
+template <class T>
+void pool(Aggregation aggregation, std::span<const NodeId> graph_ptr, const Matrix<T>& x,
+          Eigen::Ref<Matrix<T>> out) {
+  for (std::size_t g = 0; g + 1 < graph_ptr.size(); ++g) {
+    auto pooled = out.row(static_cast<Index>(g));
+    pooled.setZero();
+    for (NodeId i = graph_ptr[g]; i < graph_ptr[g + 1]; ++i) {
+      if (aggregation != Aggregation::max)
+        pooled += x.row(i);
+      else if (i == graph_ptr[g])
+        pooled = x.row(i);
+      else
+        pooled = pooled.cwiseMax(x.row(i));
+    }
+    const NodeId rows = graph_ptr[g + 1] - graph_ptr[g];
+    if (aggregation == Aggregation::mean && rows > 0) pooled /= static_cast<T>(rows);
+  }
+}
+
+template <class T>
+void pool_backward(Aggregation aggregation, std::span<const NodeId> graph_ptr, const Matrix<T>& x,
+                   const Eigen::Ref<const Matrix<T>>& out, const Eigen::Ref<const Matrix<T>>& dout,
+                   Matrix<T>& dx) {
+  Eigen::Array<T, 1, Eigen::Dynamic> share(x.cols());
+  for (std::size_t g = 0; g + 1 < graph_ptr.size(); ++g) {
+    const auto row = static_cast<Index>(g);
+    const NodeId begin = graph_ptr[g];
+    const NodeId rows = graph_ptr[g + 1] - begin;
+    if (rows == 0) continue;
+    share = dout.row(row).array();
+    if (aggregation == Aggregation::mean) share /= static_cast<T>(rows);
+    if (aggregation != Aggregation::max) {
+      dx.middleRows(begin, rows).rowwise() += share.matrix();
+      continue;
+    }
+    Eigen::Array<T, 1, Eigen::Dynamic> ties = Eigen::Array<T, 1, Eigen::Dynamic>::Zero(x.cols());
+    for (NodeId i = begin; i < begin + rows; ++i)
+      ties += (x.row(i).array() == out.row(row).array()).template cast<T>();
+    share /= ties;
+    for (NodeId i = begin; i < begin + rows; ++i)
+      dx.row(i).array() += (x.row(i).array() == out.row(row).array()).select(share, T(0));
+  }
+}
+
+#define PGEXPLAINER_INSTANTIATE(T)                                                    \
+  template void pool(Aggregation, std::span<const NodeId>, const Matrix<T>&,          \
+                     Eigen::Ref<Matrix<T>>);                                          \
+  template void pool_backward(Aggregation, std::span<const NodeId>, const Matrix<T>&, \
+                              const Eigen::Ref<const Matrix<T>>&,                     \
+                              const Eigen::Ref<const Matrix<T>>&, Matrix<T>&);
+PGEXPLAINER_INSTANTIATE(float)
+PGEXPLAINER_INSTANTIATE(double)
+#undef PGEXPLAINER_INSTANTIATE
+
+}  // namespace pgexplainer
