@@ -229,6 +229,48 @@ std::vector<To> convert(const NpyArray& array, const std::string& where) {
   return result;
 }
 
+void append_utf8(std::string& text, char32_t character) {
+  const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
+  if (character < 0x80) {
+    put(character);
+  } else if (character < 0x800) {
+    put(0xC0 | character >> 6);
+    put(0x80 | (character & 0x3F));
+  } else if (character < 0x10000) {
+    put(0xE0 | character >> 12);
+    put(0x80 | (character >> 6 & 0x3F));
+    put(0x80 | (character & 0x3F));
+  } else {
+    put(0xF0 | (character >> 18 & 0x07));
+    put(0x80 | (character >> 12 & 0x3F));
+    put(0x80 | (character >> 6 & 0x3F));
+    put(0x80 | (character & 0x3F));
+  }
+}
+
+// Bytes that are not UTF-8 become the replacement character.
+std::u32string decode_utf8(std::string_view text) {
+  std::u32string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const std::size_t length = first < 0x80       ? 1
+                               : first >> 5 == 6  ? 2
+                               : first >> 4 == 14 ? 3
+                               : first >> 3 == 30 ? 4
+                                                  : 0;
+    char32_t character = length == 1 ? first : first & (0xFFU >> (length + 1));
+    bool valid = length > 0 && i + length <= text.size();
+    for (std::size_t k = 1; valid && k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      valid = next >> 6 == 2;
+      character = character << 6 | (next & 0x3FU);
+    }
+    result += valid ? character : U'\uFFFD';
+    i += valid ? length : 1;
+  }
+  return result;
+}
+
 std::string array_name(const std::filesystem::path& path, const std::string& name) {
   return fmt::format("{}: array {}", path.string(), name);
 }
@@ -368,6 +410,22 @@ NpyArray NpyArray::from_mask(const std::vector<std::uint8_t>& values) {
   return array;
 }
 
+NpyArray NpyArray::from_texts(const std::vector<std::string>& texts) {
+  std::vector<std::u32string> decoded;
+  std::size_t width = 1;
+  for (const std::string& text : texts) {
+    decoded.push_back(decode_utf8(text));
+    width = std::max(width, decoded.back().size());
+  }
+  NpyArray array{fmt::format("<U{}", width), {static_cast<std::int64_t>(texts.size())}, {}};
+  for (std::u32string& text : decoded) {
+    text.resize(width, U'\0');
+    const auto bytes = std::as_bytes(std::span(text));
+    array.data.insert(array.data.end(), bytes.begin(), bytes.end());
+  }
+  return array;
+}
+
 std::vector<std::string> NpzArrays::names() const {
   std::vector<std::string> result;
   for (const auto& [name, array] : arrays_) result.push_back(name);
@@ -398,6 +456,32 @@ template <class T>
 std::vector<T> NpzArrays::list(const std::string& name) const {
   expect_dimensions(name, 1);
   return vector<T>(name);
+}
+
+std::vector<std::uint8_t> NpzArrays::mask(const std::string& name) const {
+  std::vector<std::uint8_t> result = list<std::uint8_t>(name);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    if (result[i] > 1)
+      throw_bad_input("{} has the value {} at position {}, expected 0 or 1",
+                      array_name(path_, name), result[i], i);
+  return result;
+}
+
+std::vector<std::string> NpzArrays::texts(const std::string& name) const {
+  expect_dimensions(name, 1);
+  const NpyArray& found = array(name);
+  if (!found.dtype.starts_with("<U"))
+    throw_bad_input("{} has the type '{}', expected texts ('<U')", array_name(path_, name),
+                    found.dtype);
+  std::vector<std::string> result(static_cast<std::size_t>(found.size()));
+  const std::size_t width = result.empty() ? 0 : found.data.size() / result.size();
+  for (std::size_t i = 0; i < result.size(); ++i)
+    for (std::size_t at = i * width; at < (i + 1) * width; at += 4) {
+      char32_t character = 0;
+      std::memcpy(&character, found.data.data() + at, 4);
+      if (character != 0) append_utf8(result[i], character);
+    }
+  return result;
 }
 
 template <class T>

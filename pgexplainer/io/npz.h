@@ -40,6 +40,8 @@ struct NpyArray {
   }
   /// 0 and 1 as NumPy's bool.
   static NpyArray from_mask(const std::vector<std::uint8_t>& values);
+  /// A list of texts (UTF-8) as NumPy's '<U'.
+  static NpyArray from_texts(const std::vector<std::string>& texts);
 };
 
 /// The arrays of one file. The getters convert numbers to T (float, double, int32, int64, uint8)
@@ -68,6 +70,10 @@ class NpzArrays {
   /// As vector, but throws unless the array has one dimension.
   template <class T>
   [[nodiscard]] std::vector<T> list(const std::string& name) const;
+  /// A list of zeros and ones (bool or whole numbers).
+  [[nodiscard]] std::vector<std::uint8_t> mask(const std::string& name) const;
+  /// A list of texts, as UTF-8.
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
 
  private:
   void expect_dimensions(const std::string& name, std::size_t dimensions) const;

@@ -132,6 +132,14 @@ TEST(Npz, RefusesConversionsThatLoseTheValue) {
   EXPECT_EQ(read.vector<double>("big").back(), std::ldexp(1.0, 40));
 }
 
+TEST(Npz, KeepsTexts) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> texts{"C", "", "Cl", "\u00e4\u20ac", "\U0001F600"};
+  write_npz(folder / "a.npz", {{"t", NpyArray::from_texts(texts)}});
+  EXPECT_EQ(read_npz(folder / "a.npz").texts("t"), texts);
+  EXPECT_EQ(read_npz(folder / "a.npz").array("t").dtype, "<U2");
+}
+
 TEST(Npz, NamesTheArrayThatIsMissingOrOfAnotherShape) {
   const TemporaryFolder folder;
   const auto path = folder / "a.npz";
