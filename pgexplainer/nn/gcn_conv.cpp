@@ -104,9 +104,9 @@ GcnConv<T>::GcnConv(const GcnConvOptions& options, const std::string& name, Inde
 }
 
 template <class T>
-const GcnNorm<T>& GcnConv<T>::norm(const LayerContext<T>& context, Saved<T>& saved) const {
-  const GcnNorm<T>* given = context.gcn_norm[adds_self_loops() ? 1 : 0];
-  if (given) return *given;
+GcnNormView<T> GcnConv<T>::norm(const LayerContext<T>& context, Saved<T>& saved) const {
+  const GcnNormView<T>& given = context.gcn_norm[adds_self_loops() ? 1 : 0];
+  if (!given.empty()) return given;
   gcn_norm(context.graph, context.edge_weight, adds_self_loops(), saved.gcn_norm);
   return saved.gcn_norm;
 }
@@ -121,7 +121,7 @@ void GcnConv<T>::forward(const T* theta, const LayerContext<T>& context, const M
     edge_coefficients(context, saved.coefficient);
     aggregate(Aggregation::sum, context, saved.coefficient, h, out);
   } else {
-    const GcnNorm<T>& coefficients = norm(context, saved);
+    const GcnNormView<T> coefficients = norm(context, saved);
     saved.coefficient.resize(at(context.graph.in_ptr[at(context.num_rows)]));
     for (std::size_t slot = 0; slot < saved.coefficient.size(); ++slot) {
       const auto edge = at(context.graph.edge_of(static_cast<EdgeId>(slot)));
@@ -152,7 +152,7 @@ void GcnConv<T>::backward(const T* theta, const LayerContext<T>& context, const 
   if (!options_.normalize) {
     edge_coefficients_backward(context, dcoefficient, gradient);
   } else {
-    const GcnNorm<T>& coefficients = norm(context, saved);
+    const GcnNormView<T> coefficients = norm(context, saved);
     if (adds_self_loops() && wants_dh)
       for (NodeId i = 0; i < context.num_rows; ++i)
         dh.row(i) += coefficients.loop[at(i)] * dout.row(i);

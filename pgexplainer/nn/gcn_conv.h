@@ -57,7 +57,7 @@ class GcnConv final : public Layer<T> {
                 const LayerGradients<T>& gradient) const override;
 
  private:
-  const GcnNorm<T>& norm(const LayerContext<T>& context, Saved<T>& saved) const;
+  GcnNormView<T> norm(const LayerContext<T>& context, Saved<T>& saved) const;
 
   GcnConvOptions options_;
   LinearSlots weight_;

@@ -54,7 +54,9 @@ void gine_aggregate_backward(const LayerContext<T>& context, const std::vector<T
 template <class T>
 GinConv<T>::GinConv(const GinConvOptions& options, bool edge_features, const std::string& name,
                     Index in, ParameterLayout& layout)
-    : edge_features_(edge_features),
+    : edge_channels_(!edge_features         ? 0
+                     : options.edge_dim > 0 ? options.edge_dim
+                                            : in),
       eps_(layout.add(name + ".eps", {1}, Init::constant(options.eps), options.train_eps)),
       train_eps_(options.train_eps) {
   if (options.hidden.size() > kMostHidden)
@@ -79,7 +81,7 @@ void GinConv<T>::forward(const T* theta, const LayerContext<T>& context, const M
   LayerContext<T> edges = context;
   edges.edge_weight = {};
   edge_coefficients(edges, saved.coefficient);
-  if (!edge_features_) {
+  if (edge_channels_ == 0) {
     aggregate(Aggregation::sum, edges, saved.coefficient, x, sum);
   } else {
     const Matrix<T>* attr = context.edge_attr;
@@ -128,7 +130,7 @@ void GinConv<T>::backward(const T* theta, const LayerContext<T>& context, const 
   LayerGradients<T> edge_gradient = gradient;
   edge_gradient.edge_weight = {};
   std::vector<T> dcoefficient;
-  if (!edge_features_) {
+  if (edge_channels_ == 0) {
     if (!gradient.x && gradient.edge_mask.empty()) return;
     aggregate_backward(Aggregation::sum, edges, saved.coefficient, x, out, d, gradient.x,
                        gradient.edge_mask.empty() ? nullptr : &dcoefficient);

@@ -39,6 +39,7 @@ class GinConv final : public Layer<T> {
 
   [[nodiscard]] Index out_channels() const override { return mlp_.back().weight.rows; }
   [[nodiscard]] bool passes_messages() const override { return true; }
+  [[nodiscard]] Index edge_channels() const override { return edge_channels_; }
 
   void forward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x, Matrix<T>& out,
                Saved<T>& saved) const override;
@@ -47,7 +48,7 @@ class GinConv final : public Layer<T> {
                 const LayerGradients<T>& gradient) const override;
 
  private:
-  bool edge_features_;
+  Index edge_channels_;  // 0: GINConv
   Slot eps_;
   bool train_eps_;
   LinearSlots edge_;

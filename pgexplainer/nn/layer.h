@@ -24,6 +24,17 @@ struct GcnNorm {
   std::vector<T> loop;  ///< per node: the layer's own self-loop; empty if it adds none
 };
 
+template <class T>
+struct GcnNormView {
+  std::span<const T> edge, loop;
+
+  GcnNormView() = default;
+  GcnNormView(std::span<const T> edge_part, std::span<const T> loop_part)
+      : edge(edge_part), loop(loop_part) {}
+  GcnNormView(const GcnNorm<T>& norm) : edge(norm.edge), loop(norm.loop) {}
+  [[nodiscard]] bool empty() const { return edge.empty() && loop.empty(); }
+};
+
 /// All that a layer may read besides its parameters and its input rows.
 template <class T>
 struct LayerContext {
@@ -32,9 +43,9 @@ struct LayerContext {
   std::span<const T> edge_weight;  ///< data: takes part in normalisation; empty = all one
   std::span<const T>
       edge_mask;  ///< an explainer's: multiplies the finished message; empty = all one
-  const Matrix<T>* edge_attr = nullptr;         ///< num_edges x edge features
-  std::span<const NodeId> graph_ptr;            ///< rows of each graph; empty = one graph
-  std::array<const GcnNorm<T>*, 2> gcn_norm{};  ///< [adds self-loops]; null = computed by the layer
+  const Matrix<T>* edge_attr = nullptr;      ///< num_edges x edge features
+  std::span<const NodeId> graph_ptr;         ///< rows of each graph; empty = one graph
+  std::array<GcnNormView<T>, 2> gcn_norm{};  ///< [adds self-loops]; empty = computed by the layer
   bool training = false;
   std::uint64_t dropout_seed = 0;
   std::array<std::uint32_t, 2> dropout_key{};  ///< (epoch, piece): part of the counter of the noise
@@ -77,6 +88,8 @@ class Layer {
   [[nodiscard]] virtual Index out_channels() const = 0;
   /// Whether a row depends on the rows of its neighbours.
   [[nodiscard]] virtual bool passes_messages() const { return false; }
+  /// How many edge features it reads; 0 = none.
+  [[nodiscard]] virtual Index edge_channels() const { return 0; }
   /// Whether a row depends on all rows (normalisation over a graph or a batch), so that no row can
   /// be left out.
   [[nodiscard]] virtual bool mixes_all_rows(bool /*training*/) const { return false; }

@@ -19,7 +19,8 @@ struct Strip {
   typedef T Full __attribute__((vector_size(32)));
   typedef T Half __attribute__((vector_size(16)));
 
-  // Plain arrays: std::array loses the vector attribute. Unused parts keep one element that nothing touches.
+  // Plain arrays: std::array loses the vector attribute. Unused parts keep one element that nothing
+  // touches.
   Full v[V > 0 ? V : 1];
   Half h[H > 0 ? H : 1];
   T s[S > 0 ? S : 1];

@@ -43,6 +43,7 @@ class TransformerConv final : public Layer<T> {
     return options_.concat ? options_.heads * options_.out_channels : options_.out_channels;
   }
   [[nodiscard]] bool passes_messages() const override { return true; }
+  [[nodiscard]] Index edge_channels() const override { return options_.edge_dim; }
 
   void forward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x, Matrix<T>& out,
                Saved<T>& saved) const override;
