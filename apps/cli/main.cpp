@@ -23,13 +23,16 @@ int fail(int exit_code, const std::string& message) {
 /// CLI11 calls an unknown verb or name a missing one; say which word it did not know.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* verb = &app;
-  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().front();
+  std::string path = app.get_name();
+  while (!verb->get_subcommands().empty()) {
+    verb = verb->get_subcommands().front();
+    path += " " + verb->get_name();
+  }
   std::string names;
   for (const CLI::App* name : verb->get_subcommands([](const CLI::App*) { return true; }))
     names += (names.empty() ? "" : ", ") + name->get_name();
   const auto unknown = verb->remaining();
-  if (names.empty())
-    return fmt::format("{}; see {} --help", error.what(), verb->get_display_name());
+  if (names.empty()) return fmt::format("{}; see {} --help", error.what(), path);
   if (unknown.empty()) return fmt::format("one of these is needed: {}", names);
   return fmt::format("{} is not known here, expected one of: {}", unknown.front(), names);
 }
