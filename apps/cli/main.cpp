@@ -43,6 +43,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("pgexplainer VERB --help explains a verb.");
   add_generate(app);
+  add_download(app);
+  add_info(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

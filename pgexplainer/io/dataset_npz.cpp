@@ -5,7 +5,6 @@
 #include <span>
 
 #include "pgexplainer/core/error.h"
-#include "pgexplainer/io/npz.h"
 #include "pgexplainer/io/split_npz.h"
 
 namespace pgexplainer {
@@ -35,9 +34,12 @@ Graph read_graph(const NpzArrays& arrays, Index num_nodes) {
 }  // namespace
 
 Dataset read_dataset_npz(const std::filesystem::path& path) {
-  const NpzArrays arrays = read_npz(path);
+  return dataset_from_arrays(read_npz(path));
+}
+
+Dataset dataset_from_arrays(const NpzArrays& arrays) {
   Dataset dataset;
-  dataset.name = path.stem().string();
+  dataset.name = arrays.path().stem().string();
   dataset.task = arrays.contains("graph_ptr") ? Task::graph : Task::node;
   dataset.x = arrays.matrix<float>("x");
   dataset.graph = read_graph(arrays, dataset.x.rows());
@@ -54,7 +56,7 @@ Dataset read_dataset_npz(const std::filesystem::path& path) {
   if (arrays.contains("edge_attr")) dataset.edge_attr = arrays.matrix<float>("edge_attr");
   if (arrays.contains("node_type_names")) dataset.node_type_names = arrays.texts("node_type_names");
   read_split(arrays, dataset);
-  validate(dataset, path.string());
+  validate(dataset, arrays.path().string());
   return dataset;
 }
 

@@ -14,7 +14,7 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/io/atomic_file.h"
-#include "pgexplainer/io/file_bytes.h"
+#include "pgexplainer/io/zip_reader.h"
 
 namespace pgexplainer {
 namespace {
@@ -277,64 +277,10 @@ std::string array_name(const std::filesystem::path& path, const std::string& nam
 
 struct ZipCloser {
   void operator()(zip_t* archive) const { zip_discard(archive); }
-  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
 };
 using ZipArchive = std::unique_ptr<zip_t, ZipCloser>;
-using ZipEntry = std::unique_ptr<zip_file_t, ZipCloser>;
 
-// Bytes of one array; `file_size` bounds what the archive may claim.
-class EntryReader {
- public:
-  EntryReader(zip_t* archive, zip_uint64_t index, const std::string& where, std::uint64_t file_size)
-      : where_(where) {
-    zip_stat_t status;
-    zip_stat_init(&status);
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
-    if (zip_stat_index(archive, index, 0, &status) != 0 || (status.valid & kNeeded) != kNeeded)
-      throw_bad_input("{} has a damaged zip entry", where_);
-    // Deflate cannot shrink data by more than a factor of 1032; a larger claim is a lie.
-    constexpr std::uint64_t kDeflateLimit = 1032;
-    const bool stored = status.comp_method == ZIP_CM_STORE;
-    if (status.comp_size > file_size || (stored && status.size != status.comp_size) ||
-        status.size / kDeflateLimit > status.comp_size)
-      throw_bad_input("{} claims {} bytes, more than the file can hold", where_, status.size);
-    remaining_ = status.size;
-    entry_.reset(zip_fopen_index(archive, index, 0));
-    if (!entry_) throw_bad_input("{} cannot be unpacked: {}", where_, zip_strerror(archive));
-  }
-
-  [[nodiscard]] std::uint64_t remaining() const { return remaining_; }
-
-  void read(void* to, std::uint64_t count) {
-    if (count > remaining_) throw_bad_input("{} is truncated", where_);
-    remaining_ -= count;
-    auto* out = static_cast<char*>(to);
-    while (count > 0) {
-      const zip_int64_t done =
-          zip_fread(entry_.get(), out, std::min<std::uint64_t>(count, 1U << 30));
-      if (done <= 0) damaged();
-      out += done;
-      count -= static_cast<std::uint64_t>(done);
-    }
-  }
-
-  // Reading past the end is what makes libzip compare the checksum.
-  void finish() {
-    char extra = 0;
-    if (zip_fread(entry_.get(), &extra, 1) != 0) damaged();
-  }
-
- private:
-  [[noreturn]] void damaged() {
-    throw_bad_input("{} is damaged: {}", where_, zip_file_strerror(entry_.get()));
-  }
-
-  const std::string& where_;
-  ZipEntry entry_;
-  std::uint64_t remaining_ = 0;
-};
-
-NpyArray read_npy(EntryReader& reader, const std::string& where) {
+NpyArray read_npy(ZipEntryReader& reader, const std::string& where) {
   std::array<unsigned char, 12> start{};
   reader.read(start.data(), 10);
   if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0)
@@ -511,24 +457,15 @@ PGEXPLAINER_NPZ_TYPE(std::uint8_t)
 #undef PGEXPLAINER_NPZ_TYPE
 
 NpzArrays read_npz(const std::filesystem::path& path) {
-  const std::uint64_t file_size = check_readable_file(path);
-  int code = 0;
-  const ZipArchive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (!archive)
-    throw_bad_input("{}: is not a whole .npz (zip) file; it may be truncated or something else",
-                    path.string());
+  const ZipReader archive(path, ".npz (zip)");
   std::map<std::string, NpyArray> arrays;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-  for (zip_int64_t i = 0; i < count; ++i) {
-    const auto index = static_cast<zip_uint64_t>(i);
-    const char* entry = zip_get_name(archive.get(), index, 0);
-    if (entry == nullptr) throw_bad_input("{}: entry {} has no name", path.string(), i);
-    std::string name(entry);
+  for (std::uint64_t i = 0; i < archive.num_entries(); ++i) {
+    std::string name = archive.name(i);
     if (!name.ends_with(".npy")) continue;
     name.resize(name.size() - 4);
     const std::string where = array_name(path, name);
     if (arrays.contains(name)) throw_bad_input("{} occurs twice", where);
-    EntryReader reader(archive.get(), index, where, file_size);
+    ZipEntryReader reader = archive.open(i, where);
     arrays.emplace(name, read_npy(reader, where));
   }
   if (arrays.empty()) throw_bad_input("{}: holds no .npy array", path.string());

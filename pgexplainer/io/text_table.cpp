@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "pgexplainer/io/file_bytes.h"
 
@@ -63,10 +64,10 @@ std::int64_t TextTable::integer(std::size_t field) const {
 }
 
 float TextTable::number(std::size_t field) const {
-  float value = 0;
-  if (!parse(fields_[field], value) || !std::isfinite(value))
+  double value = 0;  // not float: a number too small for float is zero, not an error
+  if (!parse(fields_[field], value) || !(std::abs(value) <= std::numeric_limits<float>::max()))
     fail("'{}' is not a finite number (field {})", shown(fields_[field]), field + 1);
-  return value;
+  return static_cast<float>(value);
 }
 
 }  // namespace pgexplainer

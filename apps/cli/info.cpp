@@ -1,0 +1,203 @@
+// pgexplainer info FILE: what a file holds, in words or as JSON.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include "apps/cli/cli.h"
+#include "pgexplainer/datasets/dataset.h"
+#include "pgexplainer/io/dataset_file.h"
+#include "pgexplainer/io/dataset_npz.h"
+#include "pgexplainer/io/npz.h"
+#include "pgexplainer/io/safetensors.h"
+
+namespace pgexplainer::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Range {
+  std::int64_t low, high;
+  double mean;
+};
+
+template <class Value>
+Range range_of(std::int64_t count, Value&& value) {
+  Range range{value(0), value(0), 0};
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    range.low = std::min<std::int64_t>(range.low, value(i));
+    range.high = std::max<std::int64_t>(range.high, value(i));
+    sum += value(i);
+  }
+  range.mean = static_cast<double>(sum) / static_cast<double>(count);
+  return range;
+}
+
+Json to_json(const Range& range) {
+  return {{"min", range.low}, {"max", range.high}, {"mean", range.mean}};
+}
+
+std::string in_words(const Range& range) {
+  if (range.low == range.high) return fmt::format("{}", range.low);
+  return fmt::format("{} to {} (on average {:.2f})", range.low, range.high, range.mean);
+}
+
+std::int64_t count_ones(const std::vector<std::uint8_t>& mask) {
+  return std::count(mask.begin(), mask.end(), 1);
+}
+
+void show_dataset(const std::string& file, const Dataset& dataset, bool json) {
+  const Graph& graph = dataset.graph;
+  const Range in_degree =
+      range_of(graph.num_nodes(), [&](auto v) { return graph.in_degree(static_cast<NodeId>(v)); });
+  const Range out_degree =
+      range_of(graph.num_nodes(), [&](auto v) { return graph.out_degree(static_cast<NodeId>(v)); });
+  const Range graph_nodes = range_of(dataset.num_graphs(), [&](auto g) {
+    const auto i = static_cast<std::size_t>(g);
+    return dataset.graph_ptr[i + 1] - dataset.graph_ptr[i];
+  });
+  std::vector<std::int64_t> class_sizes(static_cast<std::size_t>(dataset.num_classes()), 0);
+  for (const std::int64_t label : dataset.y) ++class_sizes[static_cast<std::size_t>(label)];
+  const bool of_graphs = dataset.task == Task::graph;
+  const char* instances = of_graphs ? "graphs" : "nodes";
+  const auto caveats = warnings(dataset);
+
+  if (json) {
+    print_json({{"file", file},
+                {"kind", "dataset"},
+                {"name", dataset.name},
+                {"task", of_graphs ? "graph" : "node"},
+                {"graphs", dataset.num_graphs()},
+                {"nodes", graph.num_nodes()},
+                {"edges", graph.num_edges()},
+                {"nodes_per_graph", to_json(graph_nodes)},
+                {"undirected", graph.is_undirected()},
+                {"in_degree", to_json(in_degree)},
+                {"out_degree", to_json(out_degree)},
+                {"classes", dataset.num_classes()},
+                {"class_sizes", class_sizes},
+                {"features", dataset.x.cols()},
+                {"edge_features", dataset.edge_attr.cols()},
+                {"edge_weights", !dataset.edge_weight.empty()},
+                {"split",
+                 {{"train", count_ones(dataset.train_mask)},
+                  {"val", count_ones(dataset.val_mask)},
+                  {"test", count_ones(dataset.test_mask)}}},
+                {"ground_truth_edges",
+                 dataset.edge_gt.empty() ? Json() : Json(count_ones(dataset.edge_gt))},
+                {"evaluated_instances", dataset.eval_instances.size()},
+                {"warnings", caveats}});
+    return;
+  }
+
+  fmt::print(stderr, "{}: dataset {} for {} classification\n", file, dataset.name,
+             of_graphs ? "graph" : "node");
+  if (of_graphs)
+    fmt::print(stderr, "  graphs       {}; nodes per graph: {}\n", dataset.num_graphs(),
+               in_words(graph_nodes));
+  fmt::print(stderr, "  nodes        {}\n", graph.num_nodes());
+  if (graph.is_undirected()) {
+    fmt::print(stderr, "  edges        {}, undirected (both directions are counted)\n",
+               graph.num_edges());
+    fmt::print(stderr, "  degree       {}\n", in_words(in_degree));
+  } else {
+    fmt::print(stderr, "  edges        {}, directed\n", graph.num_edges());
+    fmt::print(stderr, "  in-degree    {}\n", in_words(in_degree));
+    fmt::print(stderr, "  out-degree   {}\n", in_words(out_degree));
+  }
+  constexpr std::size_t kMostClasses = 20;  // that a person wants to read
+  if (class_sizes.size() <= kMostClasses)
+    fmt::print(stderr, "  classes      {}; {} per class: {}\n", class_sizes.size(), instances,
+               fmt::join(class_sizes, ", "));
+  else
+    fmt::print(stderr, "  classes      {}\n", class_sizes.size());
+  fmt::print(stderr, "  features     {} per node{}\n", dataset.x.cols(),
+             dataset.node_type_names.empty()
+                 ? ""
+                 : fmt::format(": {}", fmt::join(dataset.node_type_names, " ")));
+  if (dataset.edge_attr.cols() > 0)
+    fmt::print(stderr, "               {} per edge\n", dataset.edge_attr.cols());
+  if (!dataset.edge_weight.empty()) fmt::print(stderr, "               a weight per edge\n");
+  fmt::print(stderr, "  split        {} for training, {} for validation, {} for testing\n",
+             count_ones(dataset.train_mask), count_ones(dataset.val_mask),
+             count_ones(dataset.test_mask));
+  if (dataset.edge_gt.empty())
+    fmt::print(stderr, "  ground truth unknown\n");
+  else
+    fmt::print(stderr, "  ground truth {} edges\n", count_ones(dataset.edge_gt));
+  fmt::print(stderr, "  evaluated    {} {}\n", dataset.eval_instances.size(), instances);
+  for (const std::string& caveat : caveats) fmt::print(stderr, "  warning      {}\n", caveat);
+}
+
+void show_safetensors(const std::string& file, const Safetensors& content, bool json) {
+  std::int64_t numbers = 0;
+  Json tensors = Json::object();
+  for (const auto& [name, tensor] : content.tensors) {
+    numbers += std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::int64_t{1},
+                               std::multiplies<>());
+    tensors[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}};
+  }
+  if (json) {
+    print_json({{"file", file},
+                {"kind", "safetensors"},
+                {"numbers", numbers},
+                {"tensors", tensors},
+                {"metadata", content.metadata}});
+    return;
+  }
+  fmt::print(stderr, "{}: safetensors, {} tensors with {} numbers\n", file, content.tensors.size(),
+             numbers);
+  for (const auto& [key, value] : content.metadata)
+    fmt::print(stderr, "  {}: {}\n", key,
+               value.size() > 300 ? value.substr(0, 300) + "..." : value);
+  for (const auto& [name, tensor] : content.tensors)
+    fmt::print(stderr, "  {:<32} {:<4} {}\n", name, tensor.dtype, shape_text(tensor.shape));
+}
+
+void show_arrays(const std::string& file, const NpzArrays& content, bool json) {
+  Json arrays = Json::object();
+  for (const std::string& name : content.names())
+    arrays[name] = {{"dtype", content.array(name).dtype}, {"shape", content.shape(name)}};
+  if (json) {
+    print_json({{"file", file}, {"kind", "npz"}, {"arrays", arrays}});
+    return;
+  }
+  fmt::print(stderr, "{}: {} NumPy arrays, not a dataset\n", file, arrays.size());
+  for (const std::string& name : content.names())
+    fmt::print(stderr, "  {:<32} {:<4} {}\n", name, content.array(name).dtype,
+               shape_text(content.shape(name)));
+}
+
+void show(const std::string& file, bool json) {
+  const std::filesystem::path path(file);
+  if (!std::filesystem::is_directory(path)) {
+    if (path.extension() == ".safetensors")
+      return show_safetensors(file, read_safetensors(path), json);
+    if (path.extension() == ".npz") {
+      const NpzArrays arrays = read_npz(path);
+      if (arrays.contains("edge_index") || arrays.contains("x"))
+        return show_dataset(file, dataset_from_arrays(arrays), json);
+      return show_arrays(file, arrays, json);
+    }
+  }
+  show_dataset(file, read_dataset(path), json);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app) {
+  struct Arguments {
+    std::string file;
+    CommonOptions common;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("info", "say what a dataset or model file holds");
+  verb->add_option("FILE", arguments->file,
+                   "a dataset (.npz, .csv, TU folder) or a model (.safetensors)")
+      ->required();
+  add_common_options(*verb, arguments->common);
+  verb->callback([=] { show(arguments->file, arguments->common.json); });
+}
+
+}  // namespace pgexplainer::cli
