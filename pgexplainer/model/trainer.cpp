@@ -86,6 +86,8 @@ Trainer::Trainer(const Dataset& dataset, std::shared_ptr<NativeGnn<float>> model
   state_.theta = model_->theta();
 }
 
+Trainer::~Trainer() = default;
+
 std::vector<std::int64_t> Trainer::instances(const std::vector<std::uint8_t>& mask) const {
   std::vector<std::int64_t> chosen;
   for (std::size_t i = 0; i < mask.size(); ++i)

@@ -69,6 +69,7 @@ class Trainer {
   /// set is empty.
   Trainer(const Dataset& dataset, std::shared_ptr<NativeGnn<float>> model,
           const TrainOptions& options, std::uint64_t seed, int threads);
+  ~Trainer();
 
   [[nodiscard]] const TrainState& state() const { return state_; }
   /// Goes on from a state of a run with the same model, options, seed and data.
