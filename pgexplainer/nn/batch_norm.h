@@ -11,6 +11,7 @@
 
 #include "pgexplainer/core/option_fields.h"
 #include "pgexplainer/nn/layer.h"
+#include "pgexplainer/nn/linear.h"
 
 namespace pgexplainer {
 
@@ -69,8 +70,8 @@ class BatchNorm final : public Layer<T> {
     const Matrix<T>& normalized = saved.matrix[kNormalized];
     const Matrix<T>& inverse = saved.matrix[kInverse];
     if (gradient.theta) {
-      weight_.in(gradient.theta).row(0) += dout.cwiseProduct(normalized).colwise().sum();
-      bias_.in(gradient.theta).row(0) += dout.colwise().sum();
+      add_column_sums<T>(dout.cwiseProduct(normalized), gradient.theta + weight_.offset);
+      add_column_sums(dout, gradient.theta + bias_.offset);
     }
     if (!gradient.x) return;
     Matrix<T>& dx = *gradient.x;

@@ -91,7 +91,7 @@ void GatConv<T>::backward(const T* theta, const LayerContext<T>& context, const 
   const Matrix<T>& attention = saved.matrix[kAttention];
   const Matrix<T>& raw = saved.matrix[kRaw];
   const MessageSlots& slots = saved.slots;
-  if (bias_.exists() && gradient.theta) bias_.in(gradient.theta).row(0) += dout.colwise().sum();
+  if (bias_.exists() && gradient.theta) add_column_sums(dout, gradient.theta + bias_.offset);
   Matrix<T> dheads;
   if (!options_.concat) mean_over_heads_backward(dout, options_.heads, dheads);
 

@@ -71,7 +71,7 @@ void Gatv2Conv<T>::backward(const T* theta, const LayerContext<T>& context, cons
   const Matrix<T>& attention = saved.matrix[kAttention];
   const MessageSlots& slots = saved.slots;
   T* dtheta = gradient.theta;
-  if (bias_.exists() && dtheta) bias_.in(dtheta).row(0) += dout.colwise().sum();
+  if (bias_.exists() && dtheta) add_column_sums(dout, dtheta + bias_.offset);
   Matrix<T> dheads;
   if (!options_.concat) mean_over_heads_backward(dout, options_.heads, dheads);
 

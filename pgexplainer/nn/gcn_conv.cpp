@@ -144,7 +144,7 @@ void GcnConv<T>::backward(const T* theta, const LayerContext<T>& context, const 
   Matrix<T>& dh = saved.matrix[1];
   const bool wants_dh = gradient.x || gradient.theta;
   const bool wants_edges = !gradient.edge_mask.empty() || !gradient.edge_weight.empty();
-  if (bias_.exists() && gradient.theta) bias_.in(gradient.theta).row(0) += dout.colwise().sum();
+  if (bias_.exists() && gradient.theta) add_column_sums(dout, gradient.theta + bias_.offset);
   if (wants_dh) dh.setZero(h.rows(), h.cols());
   std::vector<T> dcoefficient;
   aggregate_backward(Aggregation::sum, context, saved.coefficient, h, out, dout,

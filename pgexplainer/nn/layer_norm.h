@@ -9,6 +9,7 @@
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/option_fields.h"
 #include "pgexplainer/nn/layer.h"
+#include "pgexplainer/nn/linear.h"
 
 namespace pgexplainer {
 
@@ -66,8 +67,8 @@ class LayerNorm final : public Layer<T> {
     const Matrix<T>& normalized = saved.matrix[0];
     const Matrix<T>& deviation = saved.matrix[1];
     if (gradient.theta) {
-      weight_.in(gradient.theta).row(0) += dout.cwiseProduct(normalized).colwise().sum();
-      bias_.in(gradient.theta).row(0) += dout.colwise().sum();
+      add_column_sums<T>(dout.cwiseProduct(normalized), gradient.theta + weight_.offset);
+      add_column_sums(dout, gradient.theta + bias_.offset);
     }
     if (!gradient.x) return;
     Matrix<T>& dx = *gradient.x;

@@ -78,8 +78,7 @@ void linear_backward(const Matrix<T>& x, ConstMatrixView<T> weight, const Matrix
       multiply<T>({dout.data() + begin * dout.cols(), 1, dout.cols()}, dout.cols(),
                   std::min(kBlock, rows - begin), x.data() + begin * x.cols(), x.cols(), x.cols(),
                   nullptr, true, dweight, x.cols());
-  if (dbias)
-    Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>>(dbias, dout.cols()) += dout.colwise().sum();
+  if (dbias) add_column_sums(dout, dbias);
 }
 
 LinearSlots LinearSlots::add(ParameterLayout& layout, const std::string& name, Index in, Index out,

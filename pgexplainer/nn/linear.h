@@ -19,6 +19,16 @@ template <class T>
 void linear_backward(const Matrix<T>& x, ConstMatrixView<T> weight, const Matrix<T>& dout,
                      Matrix<T>* dx, bool accumulate_dx, T* dweight, T* dbias);
 
+/// sum[c] += the sum of column c, added row by row: Eigen's order of additions depends on where
+/// `sum` lies in memory.
+template <class T>
+void add_column_sums(const Matrix<T>& rows, T* sum) {
+  for (Index r = 0; r < rows.rows(); ++r) {
+    const T* row = rows.data() + r * rows.cols();
+    for (Index c = 0; c < rows.cols(); ++c) sum[c] += row[c];
+  }
+}
+
 /// The same with the slots of a weight and an optional bias inside theta.
 struct LinearSlots {
   Slot weight, bias;

@@ -140,12 +140,11 @@ TEST(Trainer, RefusesWhatCannotBeTrained) {
 }
 
 TEST(Trainer, SaysWhenItDiverges) {
-  const Dataset dataset = generate_ba_shapes({}, 1);
+  Dataset dataset = generate_ba_shapes({}, 1);
+  dataset.x *= 3e38F;
   ArchitectureOptions architecture;
   architecture.arch = "sum";  // nothing keeps it small
-  TrainOptions options;
-  options.learning_rate = 1000;
-  options.clip_value = 0;
+  const TrainOptions options;
   Trainer trainer(dataset, network(architecture, dataset), options, 3, 1);
   EXPECT_THROW(while (!trainer.finished()) trainer.run_epoch(), Error);
 }
