@@ -82,7 +82,9 @@ void train(const Arguments& arguments) {
       fmt::format("{:016x} {} {} seed {}", fingerprint(dataset), to_json(spec).dump(),
                   options_to_json(arguments.train).dump(), seed);
   if (arguments.resume) trainer.restore(read_train_checkpoint(checkpoint, identity));
+  const auto loop_start = Clock::now();
   run_epochs(trainer, arguments.train.epochs, checkpoint, identity);
+  const double train_seconds = seconds_since(loop_start);
   trainer.finish();
 
   const SplitAccuracy accuracy = split_accuracy(trainer.logits(), dataset);
@@ -99,6 +101,7 @@ void train(const Arguments& arguments) {
   if (arguments.common.json)
     print_json({{"accuracy", accuracies},
                 {"seconds", seconds_since(start)},
+                {"train_seconds", train_seconds},
                 {"epochs", epochs},
                 {"file", arguments.output}});
   else

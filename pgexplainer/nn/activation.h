@@ -23,6 +23,11 @@ struct ActivationOptions {
 enum class ActivationKind { relu, elu, leaky_relu, tanh };
 
 template <class T>
+void relu_backward(const T* out, const T* dout, T* dx, Index count) {
+  for (Index i = 0; i < count; ++i) dx[i] = out[i] > T(0) ? dout[i] : T(0);
+}
+
+template <class T>
 class Activation final : public Layer<T> {
  public:
   Activation(ActivationKind kind, const ActivationOptions& options, Index channels)
@@ -57,7 +62,8 @@ class Activation final : public Layer<T> {
     if (!gradient.x) return;
     switch (kind_) {
       case ActivationKind::relu:
-        *gradient.x = (out.array() > T(0)).select(dout, T(0));
+        gradient.x->resize(out.rows(), out.cols());
+        relu_backward(out.data(), dout.data(), gradient.x->data(), out.size());
         break;
       case ActivationKind::tanh:
         *gradient.x = dout.array() * (T(1) - out.array().square());

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "pgexplainer/nn/layer.h"
+#include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 
@@ -15,8 +17,14 @@ void l2_norm_forward(const Matrix<T>& x, Matrix<T>& y, Matrix<T>& norm) {
   norm.resize(x.rows(), 1);
   y.resize(x.rows(), x.cols());
   for (Index i = 0; i < x.rows(); ++i) {
-    norm(i, 0) = std::max(x.row(i).norm(), T(kSmallestNorm));
-    y.row(i) = x.row(i) * (T(1) / norm(i, 0));
+    const T* from = x.data() + i * x.cols();
+    norm(i, 0) = std::max(std::sqrt(row_dot(from, from, x.cols())), T(kSmallestNorm));
+    const T scale = T(1) / norm(i, 0);
+    for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
+      S row = S::load(from + c);
+      row.scale(scale);
+      row.store(y.data() + i * x.cols() + c);
+    });
   }
 }
 
@@ -26,8 +34,16 @@ void l2_norm_backward(const Matrix<T>& y, const Matrix<T>& norm, const Matrix<T>
                       Matrix<T>& dx) {
   dx.resize(y.rows(), y.cols());
   for (Index i = 0; i < y.rows(); ++i) {
-    const T along = norm(i, 0) > T(kSmallestNorm) ? y.row(i).dot(dy.row(i)) : T(0);
-    dx.row(i) = (dy.row(i) - along * y.row(i)) * (T(1) / norm(i, 0));
+    const Index row = i * y.cols();
+    const T along =
+        norm(i, 0) > T(kSmallestNorm) ? row_dot(y.data() + row, dy.data() + row, y.cols()) : T(0);
+    const T scale = T(1) / norm(i, 0);
+    for_each_strip<T>(y.cols(), [&]<class S>(Index c) {
+      S d = S::load(dy.data() + row + c);
+      d.add_scaled(-along, S::load(y.data() + row + c));
+      d.scale(scale);
+      d.store(dx.data() + row + c);
+    });
   }
 }
 

@@ -28,6 +28,7 @@ void pool_backward(Aggregation aggregation, std::span<const NodeId> graph_ptr, c
                    const Eigen::Ref<const Matrix<T>>& out, const Eigen::Ref<const Matrix<T>>& dout,
                    Matrix<T>& dx) {
   Eigen::Array<T, 1, Eigen::Dynamic> share(x.cols());
+  std::vector<T> ties;  // of each column's maximum, then the share of each
   for (std::size_t g = 0; g + 1 < graph_ptr.size(); ++g) {
     const auto row = static_cast<Index>(g);
     const NodeId begin = graph_ptr[g];
@@ -39,12 +40,18 @@ void pool_backward(Aggregation aggregation, std::span<const NodeId> graph_ptr, c
       dx.middleRows(begin, rows).rowwise() += share.matrix();
       continue;
     }
-    Eigen::Array<T, 1, Eigen::Dynamic> ties = Eigen::Array<T, 1, Eigen::Dynamic>::Zero(x.cols());
-    for (NodeId i = begin; i < begin + rows; ++i)
-      ties += (x.row(i).array() == out.row(row).array()).template cast<T>();
-    share /= ties;
-    for (NodeId i = begin; i < begin + rows; ++i)
-      dx.row(i).array() += (x.row(i).array() == out.row(row).array()).select(share, T(0));
+    ties.assign(at(x.cols()), T(0));
+    const T* largest = out.data() + row * out.outerStride();
+    for (NodeId i = begin; i < begin + rows; ++i) {
+      const T* in = x.data() + i * x.cols();
+      for (Index c = 0; c < x.cols(); ++c) ties[at(c)] += in[c] == largest[c] ? T(1) : T(0);
+    }
+    for (Index c = 0; c < x.cols(); ++c) ties[at(c)] = share(c) / ties[at(c)];
+    for (NodeId i = begin; i < begin + rows; ++i) {
+      const T* in = x.data() + i * x.cols();
+      T* d = dx.data() + i * x.cols();
+      for (Index c = 0; c < x.cols(); ++c) d[c] += in[c] == largest[c] ? ties[at(c)] : T(0);
+    }
   }
 }
 

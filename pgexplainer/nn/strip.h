@@ -61,16 +61,17 @@ struct Strip {
     for (int i = 0; i < S; ++i) s[i] *= a;
   }
   [[nodiscard]] T dot(const Strip& x) const {
-    T sum(0);
+    Half product{};
     if constexpr (V > 0) {
-      Full product = v[0] * x.v[0];
-      for (int i = 1; i < V; ++i) product += v[i] * x.v[i];
-      for (int lane = 0; lane < kLanes; ++lane) sum += product[lane];
+      Full full = v[0] * x.v[0];
+      for (int i = 1; i < V; ++i) full += v[i] * x.v[i];
+      Half part[2];
+      std::memcpy(part, &full, sizeof(full));
+      product = part[0] + part[1];
     }
-    if constexpr (H > 0) {
-      const Half product = h[0] * x.h[0];
-      for (int lane = 0; lane < kHalf; ++lane) sum += product[lane];
-    }
+    if constexpr (H > 0) product += h[0] * x.h[0];
+    T sum = product[0] + product[kHalf / 2];
+    if constexpr (kHalf == 4) sum += product[1] + product[3];
     for (int i = 0; i < S; ++i) sum += s[i] * x.s[i];
     return sum;
   }
@@ -113,6 +114,14 @@ void for_each_strip(Index cols, F&& f) {
     default:
       break;
   }
+}
+
+/// <a, b>, always added in the same order, wherever the rows lie in memory.
+template <class T>
+T row_dot(const T* a, const T* b, Index cols) {
+  T sum(0);
+  for_each_strip<T>(cols, [&]<class S>(Index c) { sum += S::load(a + c).dot(S::load(b + c)); });
+  return sum;
 }
 
 }  // namespace pgexplainer
