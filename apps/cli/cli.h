@@ -65,5 +65,6 @@ void add_option_fields(CLI::App& verb, Options& options) {
 void add_download(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_info(CLI::App& app);
+void add_train(CLI::App& app);
 
 }  // namespace pgexplainer::cli

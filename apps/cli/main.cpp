@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   add_generate(app);
   add_download(app);
   add_info(app);
+  add_train(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

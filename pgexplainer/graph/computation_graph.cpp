@@ -5,11 +5,10 @@
 #include <bit>
 
 #include "pgexplainer/core/error.h"
+#include "pgexplainer/core/index.h"
 
 namespace pgexplainer {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Fibonacci hashing; the table size is a power of two.
 std::size_t slot_of(NodeId node, std::size_t table_size) {

@@ -3,11 +3,10 @@
 #include <tuple>
 
 #include "pgexplainer/core/error.h"
+#include "pgexplainer/core/index.h"
 
 namespace pgexplainer {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Row pointers of the edges grouped by key.
 std::vector<EdgeId> row_pointers(NodeId num_nodes, const std::vector<NodeId>& key) {

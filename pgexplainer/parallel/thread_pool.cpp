@@ -1,6 +1,7 @@
 #include "pgexplainer/parallel/thread_pool.h"
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
@@ -10,7 +11,10 @@
 namespace pgexplainer {
 
 struct ThreadPool::Arena {
-  explicit Arena(int threads) : arena(threads) {}
+  explicit Arena(int threads)
+      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
+        arena(threads) {}
+  tbb::global_control limit;  // without it TBB caps, and complains about, more threads than cores
   tbb::task_arena arena;
 };
 

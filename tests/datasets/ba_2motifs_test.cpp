@@ -19,7 +19,7 @@ TEST(Ba2motifs, HasThePublishedCounts) {
 TEST(Ba2motifs, FirstHalfHasHousesSecondHalfCycles) {
   const Dataset dataset = generate_ba_2motifs({}, 1);
   const std::set<std::pair<NodeId, NodeId>> ring = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {0, 4}};
-  for (const std::size_t g : {0, 3, 499, 500, 777, 999}) {
+  for (const std::size_t g : {0UL, 3UL, 499UL, 500UL, 777UL, 999UL}) {
     const NodeId first = dataset.graph_ptr[g];
     EXPECT_EQ(dataset.graph_ptr[g + 1], first + 25);
     EXPECT_EQ(dataset.y[g], g < 500 ? 0 : 1);

@@ -1,0 +1,107 @@
+#include "pgexplainer/model/gnn_input.h"
+
+#include <array>
+
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/nn/gcn_conv.h"
+
+namespace pgexplainer {
+
+template <class T>
+DatasetNorms<T>::DatasetNorms(const Dataset& dataset, std::array<bool, 2> wanted)
+    : present(wanted) {
+  const std::vector<T> weight(dataset.edge_weight.begin(), dataset.edge_weight.end());
+  for (std::size_t loops = 0; loops < 2; ++loops)
+    if (wanted[loops]) gcn_norm<T>(dataset.graph.adjacency(), weight, loops == 1, norm[loops]);
+}
+
+GnnInput<float> whole_input(const Dataset& dataset, const DatasetNorms<float>& norms) {
+  GnnInput<float> input;
+  input.graph = dataset.graph.adjacency();
+  input.x = &dataset.x;
+  input.edge_weight = dataset.edge_weight;
+  if (dataset.edge_attr.cols() > 0) input.edge_attr = &dataset.edge_attr;
+  if (dataset.task == Task::graph) input.graph_ptr = dataset.graph_ptr;
+  for (std::size_t loops = 0; loops < 2; ++loops) input.gcn_norm[loops] = norms.norm[loops];
+  return input;
+}
+
+const GnnInput<float>& GraphBatch::assemble(std::span<const std::int64_t> graphs) {
+  const Adjacency all = dataset_->graph.adjacency();
+  graph_ptr_.assign(1, 0);
+  for (const std::int64_t g : graphs)
+    graph_ptr_.push_back(graph_ptr_.back() + dataset_->graph_ptr[at(g) + 1] -
+                         dataset_->graph_ptr[at(g)]);
+  in_ptr_.assign(1, 0);
+  in_source_.clear();
+  in_edge_.clear();
+  x_.resize(graph_ptr_.back(), dataset_->x.cols());
+  for (std::size_t b = 0; b < graphs.size(); ++b) {
+    const NodeId first = dataset_->graph_ptr[at(graphs[b])];
+    const NodeId count = graph_ptr_[b + 1] - graph_ptr_[b];
+    const EdgeId begin = all.in_ptr[at(first)];
+    const EdgeId end = all.in_ptr[at(first + count)];
+    const EdgeId shift = static_cast<EdgeId>(in_source_.size()) - begin;
+    for (NodeId v = first; v < first + count; ++v) in_ptr_.push_back(all.in_ptr[at(v) + 1] + shift);
+    for (EdgeId slot = begin; slot < end; ++slot) {
+      in_source_.push_back(all.in_source[at(slot)] - first + graph_ptr_[b]);
+      in_edge_.push_back(all.in_edge[at(slot)]);
+    }
+    x_.middleRows(graph_ptr_[b], count) = dataset_->x.middleRows(first, count);
+  }
+  input_.graph = {in_ptr_, in_source_, in_edge_};
+  input_.x = &x_;
+  input_.edge_weight = dataset_->edge_weight;
+  input_.edge_attr = dataset_->edge_attr.cols() > 0 ? &dataset_->edge_attr : nullptr;
+  input_.graph_ptr = graph_ptr_;
+  for (std::size_t loops = 0; loops < 2; ++loops) {
+    if (!norms_->present[loops]) continue;
+    norm_[loops].loop.clear();
+    if (loops == 1)
+      for (const std::int64_t g : graphs)
+        norm_[loops].loop.insert(norm_[loops].loop.end(),
+                                 norms_->norm[loops].loop.begin() + dataset_->graph_ptr[at(g)],
+                                 norms_->norm[loops].loop.begin() + dataset_->graph_ptr[at(g) + 1]);
+    input_.gcn_norm[loops] = {norms_->norm[loops].edge, norm_[loops].loop};
+  }
+  return input_;
+}
+
+const GnnInput<float>& NodeInstance::assemble(NodeId node) {
+  builder_.build(std::array{node}, num_hops_, cut_);
+  nodes_within_.clear();
+  for (int h = 0; h <= num_hops_; ++h) nodes_within_.push_back(cut_.nodes_within(h));
+  x_.resize(cut_.num_nodes(), dataset_->x.cols());
+  for (NodeId i = 0; i < cut_.num_nodes(); ++i) x_.row(i) = dataset_->x.row(cut_.nodes()[at(i)]);
+  input_.graph = cut_.adjacency();
+  input_.x = &x_;
+  input_.nodes_within = nodes_within_;
+  if (!dataset_->edge_weight.empty()) {
+    edge_weight_.resize(at(cut_.num_edges()));
+    for (EdgeId e = 0; e < cut_.num_edges(); ++e)
+      edge_weight_[at(e)] = dataset_->edge_weight[at(cut_.edges()[at(e)])];
+    input_.edge_weight = edge_weight_;
+  }
+  if (dataset_->edge_attr.cols() > 0) {
+    edge_attr_.resize(cut_.num_edges(), dataset_->edge_attr.cols());
+    for (EdgeId e = 0; e < cut_.num_edges(); ++e)
+      edge_attr_.row(e) = dataset_->edge_attr.row(cut_.edges()[at(e)]);
+    input_.edge_attr = &edge_attr_;
+  }
+  for (std::size_t loops = 0; loops < 2; ++loops) {
+    if (!norms_->present[loops]) continue;
+    norm_[loops].edge.resize(at(cut_.num_edges()));
+    for (EdgeId e = 0; e < cut_.num_edges(); ++e)
+      norm_[loops].edge[at(e)] = norms_->norm[loops].edge[at(cut_.edges()[at(e)])];
+    norm_[loops].loop.resize(loops == 1 ? at(cut_.num_nodes()) : 0);
+    for (std::size_t i = 0; i < norm_[loops].loop.size(); ++i)
+      norm_[loops].loop[i] = norms_->norm[loops].loop[at(cut_.nodes()[i])];
+    input_.gcn_norm[loops] = norm_[loops];
+  }
+  return input_;
+}
+
+template struct DatasetNorms<float>;
+template struct DatasetNorms<double>;
+
+}  // namespace pgexplainer

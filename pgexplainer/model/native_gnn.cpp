@@ -1,0 +1,292 @@
+#include "pgexplainer/model/native_gnn.h"
+
+#include "pgexplainer/core/error.h"
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/nn/dropout.h"
+#include "pgexplainer/nn/gcn_conv.h"
+#include "pgexplainer/nn/layer_factory.h"
+#include "pgexplainer/nn/pooling.h"
+
+namespace pgexplainer {
+
+template <class T>
+NativeGnn<T>::NativeGnn(ModelSpec spec, const std::string& where, std::uint64_t seed)
+    : spec_(std::move(spec)) {
+  std::uint32_t position = 0;
+  const auto add = [&](const nlohmann::json& description, const std::string& place, Index width,
+                       Layers& layers) {
+    layers.push_back(make_layer<T>(description, place, width, position++, layout_));
+    const Layer<T>& layer = *layers.back();
+    num_convolutions_ += layer.passes_messages() ? 1 : 0;
+    depends_on_phase_ = depends_on_phase_ ||
+                        layer.mixes_all_rows(true) != layer.mixes_all_rows(false) ||
+                        dynamic_cast<const Dropout<T>*>(&layer) != nullptr;
+    if (const auto* gcn = dynamic_cast<const GcnConv<T>*>(&layer); gcn && gcn->normalizes())
+      reads_gcn_norm_[gcn->adds_self_loops() ? 1 : 0] = true;
+    if (const Index edges = layer.edge_channels(); edges > 0) {
+      if (edge_channels_ > 0 && edge_channels_ != edges)
+        throw_bad_input("{}: this layer reads {} edge features, another one {}", place, edges,
+                        edge_channels_);
+      edge_channels_ = edges;
+    }
+    return layer.out_channels();
+  };
+  Index width = spec_.in_channels;
+  Index concatenated = 0;
+  for (std::size_t b = 0; b < spec_.blocks.size(); ++b) {
+    Layers& layers = blocks_.emplace_back();
+    for (std::size_t l = 0; l < spec_.blocks[b].size(); ++l)
+      width =
+          add(spec_.blocks[b][l], fmt::format("{}: blocks[{}][{}]", where, b, l), width, layers);
+    block_width_.push_back(width);
+    concatenated += width;
+  }
+  if (spec_.concatenate_blocks) width = concatenated;
+  if (spec_.task == Task::graph) width *= static_cast<Index>(spec_.readout.size());
+  for (std::size_t l = 0; l < spec_.classifier.size(); ++l) {
+    width =
+        add(spec_.classifier[l], fmt::format("{}: classifier[{}]", where, l), width, classifier_);
+    if (classifier_.back()->passes_messages())
+      throw_bad_input("{}: classifier[{}] passes messages; put it into a block", where, l);
+  }
+  if (width != spec_.num_classes)
+    throw_bad_input("{}: the last layer is {} wide, but there are {} classes", where, width,
+                    spec_.num_classes);
+  theta_ = initial_values<T>(layout_, seed);
+}
+
+template <class T>
+bool NativeGnn<T>::mixes_all_rows(bool training) const {
+  for (const Layers& layers : blocks_)
+    for (const auto& layer : layers)
+      if (layer->mixes_all_rows(training)) return true;
+  for (const auto& layer : classifier_)
+    if (layer->mixes_all_rows(training)) return true;
+  return false;
+}
+
+template <class T>
+const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const T> edge_mask,
+                                       const Phase& phase, Workspace& workspace) const {
+  LayerContext<T>& context = workspace.context;
+  context.graph = input.graph;
+  context.edge_weight = input.edge_weight;
+  context.edge_mask = edge_mask;
+  context.edge_attr = input.edge_attr;
+  context.graph_ptr = input.graph_ptr;
+  context.gcn_norm = input.gcn_norm;
+  context.training = phase.training;
+  context.dropout_seed = phase.dropout_seed;
+  context.dropout_key = phase.dropout_key;
+
+  // After the k-th of L convolutions only nodes within L - k hops still matter.
+  int convolutions_left = num_convolutions_;
+  context.num_rows = input.graph.num_nodes();
+  const Matrix<T>* x = input.x;
+  workspace.blocks.resize(blocks_.size());
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    workspace.blocks[b].resize(blocks_[b].size());
+    for (std::size_t l = 0; l < blocks_[b].size(); ++l) {
+      if (blocks_[b][l]->passes_messages()) {
+        --convolutions_left;
+        if (!input.nodes_within.empty())
+          context.num_rows = input.nodes_within[at(convolutions_left)];
+      }
+      auto& step = workspace.blocks[b][l];
+      blocks_[b][l]->forward(theta_.data(), context, *x, step.out, step.saved);
+      x = &step.out;
+    }
+  }
+
+  if (spec_.concatenate_blocks) {
+    Index width = 0;
+    for (const Index w : block_width_) width += w;
+    workspace.z.resize(x->rows(), width);
+    Index column = 0;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      workspace.z.middleCols(column, block_width_[b]) =
+          workspace.blocks[b].back().out.topRows(x->rows());
+      column += block_width_[b];
+    }
+    x = &workspace.z;
+  }
+  if (spec_.task == Task::graph) {
+    const std::array<NodeId, 2> whole{0, context.num_rows};
+    const std::span<const NodeId> graph_ptr = input.graph_ptr.empty() ? whole : input.graph_ptr;
+    workspace.pooled.resize(static_cast<Index>(graph_ptr.size()) - 1,
+                            x->cols() * static_cast<Index>(spec_.readout.size()));
+    Matrix<T> one(workspace.pooled.rows(), x->cols());
+    for (std::size_t k = 0; k < spec_.readout.size(); ++k) {
+      pool<T>(spec_.readout[k], graph_ptr, *x, one);
+      workspace.pooled.middleCols(static_cast<Index>(k) * x->cols(), x->cols()) = one;
+    }
+    x = &workspace.pooled;
+  }
+  workspace.classifier.resize(classifier_.size());
+  for (std::size_t l = 0; l < classifier_.size(); ++l) {
+    auto& step = workspace.classifier[l];
+    classifier_[l]->forward(theta_.data(), context, *x, step.out, step.saved);
+    x = &step.out;
+  }
+  return *x;
+}
+
+template <class T>
+void NativeGnn<T>::backward_layers(const Layers& layers, const Matrix<T>& input, Steps& steps,
+                                   const Matrix<T>& dout, const LayerContext<T>& context,
+                                   const LayerGradients<T>& gradient, Matrix<T>* dinput) const {
+  const Matrix<T>* d = &dout;
+  for (std::size_t l = layers.size(); l-- > 0;) {
+    LayerGradients<T> wanted = gradient;
+    wanted.x = l > 0 ? &steps[l].dx : dinput;
+    LayerContext<T> rows = context;
+    rows.num_rows = static_cast<NodeId>(steps[l].out.rows());
+    layers[l]->backward(theta_.data(), rows, l > 0 ? steps[l - 1].out : input, steps[l].out, *d,
+                        steps[l].saved, wanted);
+    d = wanted.x;
+  }
+}
+
+template <class T>
+void NativeGnn<T>::backward(const GnnInput<T>& input, const Matrix<T>& dlogits,
+                            Workspace& workspace, const LayerGradients<T>& gradient) const {
+  const LayerContext<T>& context = workspace.context;
+  const Matrix<T>& z = spec_.concatenate_blocks ? workspace.z : workspace.blocks.back().back().out;
+  const Matrix<T>& classified = spec_.task == Task::graph ? workspace.pooled : z;
+  Matrix<T>& dclassified = spec_.task == Task::graph ? workspace.dpooled : workspace.dz;
+  if (classifier_.empty())
+    dclassified = dlogits;
+  else
+    backward_layers(classifier_, classified, workspace.classifier, dlogits, context, gradient,
+                    &dclassified);
+  if (spec_.task == Task::graph) {
+    const std::array<NodeId, 2> whole{0, static_cast<NodeId>(z.rows())};
+    const std::span<const NodeId> graph_ptr = input.graph_ptr.empty() ? whole : input.graph_ptr;
+    workspace.dz.setZero(z.rows(), z.cols());
+    for (std::size_t k = 0; k < spec_.readout.size(); ++k) {
+      const Index column = static_cast<Index>(k) * z.cols();
+      const Matrix<T> out = workspace.pooled.middleCols(column, z.cols());
+      const Matrix<T> d = workspace.dpooled.middleCols(column, z.cols());
+      pool_backward<T>(spec_.readout[k], graph_ptr, z, out, d, workspace.dz);
+    }
+  }
+
+  Matrix<T>& dblock = workspace.dblock;
+  Index column = z.cols();
+  for (std::size_t b = blocks_.size(); b-- > 0;) {
+    const Matrix<T>& out = workspace.blocks[b].back().out;
+    if (!spec_.concatenate_blocks) {
+      if (b + 1 == blocks_.size()) dblock = workspace.dz;
+    } else {
+      if (b + 1 == blocks_.size()) dblock.setZero(out.rows(), out.cols());
+      column -= block_width_[b];
+      dblock.topRows(z.rows()) += workspace.dz.middleCols(column, block_width_[b]);
+    }
+    const Matrix<T>& block_input = b > 0 ? workspace.blocks[b - 1].back().out : *input.x;
+    Matrix<T>* dinput = b > 0 ? &workspace.blocks[b].front().dx : gradient.x;
+    backward_layers(blocks_[b], block_input, workspace.blocks[b], dblock, context, gradient,
+                    dinput);
+    if (b > 0) dblock.swap(*dinput);
+  }
+}
+
+template <class T>
+void NativeGnn<T>::update_buffers(const Workspace& workspace) {
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (std::size_t l = 0; l < blocks_[b].size(); ++l)
+      blocks_[b][l]->update_buffers(workspace.blocks[b][l].saved, theta_.data());
+  for (std::size_t l = 0; l < classifier_.size(); ++l)
+    classifier_[l]->update_buffers(workspace.classifier[l].saved, theta_.data());
+}
+
+template <class T>
+const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding kind) const {
+  if (kind == Embedding::classifier_input && spec_.concatenate_blocks) return workspace.z;
+  if (kind == Embedding::last_convolution)
+    for (std::size_t b = blocks_.size(); b-- > 0;)
+      for (std::size_t l = blocks_[b].size(); l-- > 0;)
+        if (blocks_[b][l]->passes_messages()) return workspace.blocks[b][l].out;
+  return workspace.blocks.back().back().out;
+}
+
+namespace {
+
+void check_input(const NativeGnn<float>& model, const GnnInput<float>& input,
+                 std::span<const float> edge_mask) {
+  if (input.x == nullptr || input.x->rows() != input.graph.num_nodes())
+    throw_bad_input("the features have {} rows for a graph of {} nodes",
+                    input.x ? input.x->rows() : 0, input.graph.num_nodes());
+  if (input.x->cols() != model.spec().in_channels)
+    throw_bad_input("the features are {} wide, but the model was built for {}", input.x->cols(),
+                    model.spec().in_channels);
+  if (!edge_mask.empty() && static_cast<EdgeId>(edge_mask.size()) < input.graph.num_edges())
+    throw_bad_input("the edge mask has {} entries for {} edges", edge_mask.size(),
+                    input.graph.num_edges());
+  if (model.edge_channels() > 0 &&
+      (input.edge_attr == nullptr || input.edge_attr->cols() != model.edge_channels()))
+    throw_bad_input("the model reads {} edge features, the data has {}", model.edge_channels(),
+                    input.edge_attr ? input.edge_attr->cols() : 0);
+  if (!input.nodes_within.empty() && at(model.num_convolutions()) >= input.nodes_within.size())
+    throw_bad_input("the model reaches {} hops, the computation graph only {}",
+                    model.num_convolutions(), input.nodes_within.size() - 1);
+}
+
+class NativeRun final : public GnnRun {
+ public:
+  explicit NativeRun(std::shared_ptr<const NativeGnn<float>> model) : model_(std::move(model)) {}
+
+  const Matrix<float>& forward(const GnnInput<float>& input,
+                               std::span<const float> edge_mask) override {
+    check_input(*model_, input, edge_mask);
+    input_ = input;
+    return model_->forward(input_, edge_mask, {}, workspace_);
+  }
+  void backward(const Matrix<float>& dlogits, std::span<float> dmask, Matrix<float>* dx) override {
+    LayerGradients<float> gradient;
+    gradient.x = dx;
+    gradient.edge_mask = dmask;
+    model_->backward(input_, dlogits, workspace_, gradient);
+  }
+
+ private:
+  std::shared_ptr<const NativeGnn<float>> model_;
+  NativeGnn<float>::Workspace workspace_;
+  GnnInput<float> input_;
+};
+
+class NativeAsGnn final : public Gnn {
+ public:
+  explicit NativeAsGnn(std::shared_ptr<const NativeGnn<float>> model) : model_(std::move(model)) {}
+
+  [[nodiscard]] Task task() const override { return model_->spec().task; }
+  [[nodiscard]] Index num_features() const override { return model_->spec().in_channels; }
+  [[nodiscard]] Index num_classes() const override { return model_->spec().num_classes; }
+  [[nodiscard]] int num_hops() const override {
+    return model_->mixes_all_rows(false) ? kWholeGraph : model_->num_convolutions();
+  }
+  [[nodiscard]] Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const override {
+    check_input(*model_, input, {});
+    GnnInput<float> every_row = input;
+    every_row.nodes_within = {};
+    NativeGnn<float>::Workspace workspace;
+    model_->forward(every_row, {}, {}, workspace);
+    return model_->embedding(workspace, kind);
+  }
+  [[nodiscard]] std::unique_ptr<GnnRun> new_run() const override {
+    return std::make_unique<NativeRun>(model_);
+  }
+
+ private:
+  std::shared_ptr<const NativeGnn<float>> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Gnn> make_gnn(std::shared_ptr<const NativeGnn<float>> model) {
+  return std::make_unique<NativeAsGnn>(std::move(model));
+}
+
+template class NativeGnn<float>;
+template class NativeGnn<double>;
+
+}  // namespace pgexplainer

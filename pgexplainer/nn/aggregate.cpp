@@ -1,0 +1,173 @@
+#include "pgexplainer/nn/aggregate.h"
+
+#include <algorithm>
+
+#include "pgexplainer/core/error.h"
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/nn/strip.h"
+
+namespace pgexplainer {
+namespace {
+
+template <class T>
+T coefficient_of(const std::vector<T>& coefficient, EdgeId slot) {
+  return coefficient.empty() ? T(1) : coefficient[at(slot)];
+}
+
+/// What a row of the sum is divided by.
+template <class T>
+T divisor(Aggregation aggregation, EdgeId count) {
+  return aggregation == Aggregation::mean && count > 1 ? T(count) : T(1);
+}
+
+template <class T>
+void aggregate_max(const LayerContext<T>& context, const std::vector<T>& coefficient,
+                   const Matrix<T>& x, Matrix<T>& out) {
+  const Adjacency& graph = context.graph;
+  for (NodeId i = 0; i < context.num_rows; ++i) {
+    auto row = out.row(i);
+    const EdgeId begin = graph.in_ptr[at(i)];
+    for (EdgeId slot = begin; slot < graph.in_ptr[at(i) + 1]; ++slot) {
+      const auto message = coefficient_of(coefficient, slot) * x.row(graph.in_source[at(slot)]);
+      if (slot == begin)
+        row = message;
+      else
+        row = row.cwiseMax(message);
+    }
+  }
+}
+
+template <class T>
+void aggregate_max_backward(const LayerContext<T>& context, const std::vector<T>& coefficient,
+                            const Matrix<T>& x, const Matrix<T>& out, const Matrix<T>& dout,
+                            Matrix<T>* dx, std::vector<T>* dcoefficient) {
+  const Adjacency& graph = context.graph;
+  std::vector<T> ties(at(x.cols()));
+  for (NodeId i = 0; i < context.num_rows; ++i) {
+    std::fill(ties.begin(), ties.end(), T(0));
+    const auto is_max = [&](EdgeId slot, Index c) {
+      return coefficient_of(coefficient, slot) * x(graph.in_source[at(slot)], c) == out(i, c);
+    };
+    for (EdgeId slot = graph.in_ptr[at(i)]; slot < graph.in_ptr[at(i) + 1]; ++slot)
+      for (Index c = 0; c < x.cols(); ++c) ties[at(c)] += is_max(slot, c) ? T(1) : T(0);
+    for (EdgeId slot = graph.in_ptr[at(i)]; slot < graph.in_ptr[at(i) + 1]; ++slot) {
+      const NodeId source = graph.in_source[at(slot)];
+      T dc(0);
+      for (Index c = 0; c < x.cols(); ++c) {
+        if (!is_max(slot, c)) continue;
+        const T share = dout(i, c) / ties[at(c)];
+        if (dx) (*dx)(source, c) += coefficient_of(coefficient, slot) * share;
+        dc += x(source, c) * share;
+      }
+      if (dcoefficient) (*dcoefficient)[at(slot)] = dc;
+    }
+  }
+}
+
+}  // namespace
+
+Aggregation parse_aggregation(const std::string& word) {
+  if (word == "add" || word == "sum") return Aggregation::sum;
+  if (word == "mean") return Aggregation::mean;
+  if (word == "max") return Aggregation::max;
+  throw_bad_input("unknown aggregation '{}'; expected add, mean or max", word);
+}
+
+template <class T>
+void edge_coefficients(const LayerContext<T>& context, std::vector<T>& coefficient) {
+  coefficient.clear();
+  if (context.edge_weight.empty() && context.edge_mask.empty()) return;
+  coefficient.resize(at(context.graph.in_ptr[at(context.num_rows)]));
+  for (std::size_t slot = 0; slot < coefficient.size(); ++slot) {
+    const auto edge = at(context.graph.edge_of(static_cast<EdgeId>(slot)));
+    coefficient[slot] = (context.edge_weight.empty() ? T(1) : context.edge_weight[edge]) *
+                        (context.edge_mask.empty() ? T(1) : context.edge_mask[edge]);
+  }
+}
+
+template <class T>
+void edge_coefficients_backward(const LayerContext<T>& context, const std::vector<T>& dcoefficient,
+                                const LayerGradients<T>& gradient) {
+  for (std::size_t slot = 0; slot < dcoefficient.size(); ++slot) {
+    const auto edge = at(context.graph.edge_of(static_cast<EdgeId>(slot)));
+    if (!gradient.edge_mask.empty())
+      gradient.edge_mask[edge] +=
+          dcoefficient[slot] * (context.edge_weight.empty() ? T(1) : context.edge_weight[edge]);
+    if (!gradient.edge_weight.empty())
+      gradient.edge_weight[edge] +=
+          dcoefficient[slot] * (context.edge_mask.empty() ? T(1) : context.edge_mask[edge]);
+  }
+}
+
+template <class T>
+void aggregate(Aggregation aggregation, const LayerContext<T>& context,
+               const std::vector<T>& coefficient, const Matrix<T>& x, Matrix<T>& out) {
+  out.resize(context.num_rows, x.cols());
+  if (aggregation == Aggregation::max) {
+    out.setZero();
+    aggregate_max(context, coefficient, x, out);
+    return;
+  }
+  const Adjacency& graph = context.graph;
+  for_each_strip<T>(x.cols(), [&]<class S>(Index column) {
+    const T* in = x.data() + column;
+    for (NodeId i = 0; i < context.num_rows; ++i) {
+      const EdgeId begin = graph.in_ptr[at(i)];
+      const EdgeId end = graph.in_ptr[at(i) + 1];
+      S sum = S::zero();
+      if (coefficient.empty()) {
+        for (EdgeId slot = begin; slot < end; ++slot)
+          sum.add(S::load(in + graph.in_source[at(slot)] * x.cols()));
+      } else {
+        for (EdgeId slot = begin; slot < end; ++slot)
+          sum.add_scaled(coefficient[at(slot)], S::load(in + graph.in_source[at(slot)] * x.cols()));
+      }
+      if (aggregation == Aggregation::mean) sum.scale(T(1) / divisor<T>(aggregation, end - begin));
+      sum.store(out.data() + i * out.cols() + column);
+    }
+  });
+}
+
+template <class T>
+void aggregate_backward(Aggregation aggregation, const LayerContext<T>& context,
+                        const std::vector<T>& coefficient, const Matrix<T>& x, const Matrix<T>& out,
+                        const Matrix<T>& dout, Matrix<T>* dx, std::vector<T>* dcoefficient) {
+  const Adjacency& graph = context.graph;
+  if (dcoefficient) dcoefficient->assign(at(graph.in_ptr[at(context.num_rows)]), T(0));
+  if (aggregation == Aggregation::max) {
+    aggregate_max_backward(context, coefficient, x, out, dout, dx, dcoefficient);
+    return;
+  }
+  for_each_strip<T>(x.cols(), [&]<class S>(Index column) {
+    for (NodeId i = 0; i < context.num_rows; ++i) {
+      const EdgeId begin = graph.in_ptr[at(i)];
+      const EdgeId end = graph.in_ptr[at(i) + 1];
+      S d = S::load(dout.data() + i * dout.cols() + column);
+      if (aggregation == Aggregation::mean) d.scale(T(1) / divisor<T>(aggregation, end - begin));
+      for (EdgeId slot = begin; slot < end; ++slot) {
+        const Index source = graph.in_source[at(slot)] * x.cols() + column;
+        if (dx) {
+          S sum = S::load(dx->data() + source);
+          sum.add_scaled(coefficient_of(coefficient, slot), d);
+          sum.store(dx->data() + source);
+        }
+        if (dcoefficient) (*dcoefficient)[at(slot)] += S::load(x.data() + source).dot(d);
+      }
+    }
+  });
+}
+
+#define PGEXPLAINER_INSTANTIATE(T)                                                             \
+  template void edge_coefficients(const LayerContext<T>&, std::vector<T>&);                    \
+  template void edge_coefficients_backward(const LayerContext<T>&, const std::vector<T>&,      \
+                                           const LayerGradients<T>&);                          \
+  template void aggregate(Aggregation, const LayerContext<T>&, const std::vector<T>&,          \
+                          const Matrix<T>&, Matrix<T>&);                                       \
+  template void aggregate_backward(Aggregation, const LayerContext<T>&, const std::vector<T>&, \
+                                   const Matrix<T>&, const Matrix<T>&, const Matrix<T>&,       \
+                                   Matrix<T>*, std::vector<T>*);
+PGEXPLAINER_INSTANTIATE(float)
+PGEXPLAINER_INSTANTIATE(double)
+#undef PGEXPLAINER_INSTANTIATE
+
+}  // namespace pgexplainer

@@ -1,0 +1,101 @@
+#include "pgexplainer/nn/linear.h"
+
+#include <algorithm>
+#include <array>
+
+#include "pgexplainer/nn/strip.h"
+
+namespace pgexplainer {
+namespace {
+
+/// A(r, k) = data[r * row_stride + k * inner_stride]: a matrix or its transpose.
+template <class T>
+struct Factor {
+  const T* data;
+  Index row_stride;
+  Index inner_stride;
+};
+
+/// R rows of C, one strip of columns: C = (accumulate ? C : start) + A B, where start is a row or
+/// null for zero.
+template <class S, int R, class T>
+inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, const T* start,
+                 bool accumulate, T* c, Index ldc) {
+  std::array<S, R> sum;
+  for (std::size_t r = 0; r < R; ++r)
+    sum[r] = accumulate ? S::load(c + static_cast<Index>(r) * ldc)
+             : start    ? S::load(start)
+                        : S::zero();
+  for (Index k = 0; k < inner; ++k) {
+    const S row = S::load(b + k * ldb);
+    const T* column = a.data + k * a.inner_stride;
+    for (std::size_t r = 0; r < R; ++r)
+      sum[r].add_scaled(column[static_cast<Index>(r) * a.row_stride], row);
+  }
+  for (std::size_t r = 0; r < R; ++r) sum[r].store(c + static_cast<Index>(r) * ldc);
+}
+
+/// C (rows x cols) = start or C, + A (rows x inner) B (inner x cols).
+template <class T>
+void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb, Index cols,
+              const T* start, bool accumulate, T* c, Index ldc) {
+  for_each_strip<T>(cols, [&]<class S>(Index column) {
+    const T* first = start ? start + column : nullptr;
+    Index r = 0;
+    for (; r + 4 <= rows; r += 4)
+      tile<S, 4>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner, b + column, ldb,
+                 first, accumulate, c + r * ldc + column, ldc);
+    for (; r < rows; ++r)
+      tile<S, 1>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner, b + column, ldb,
+                 first, accumulate, c + r * ldc + column, ldc);
+  });
+}
+
+// Long sums are cut into blocks of this many rows: better accuracy in float, and the rows stay in
+// the cache.
+constexpr Index kBlock = 256;
+
+}  // namespace
+
+template <class T>
+void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, const T* bias,
+                    Matrix<T>& out) {
+  const Matrix<T> transposed = weight.transpose();
+  out.resize(rows, weight.rows());
+  multiply<T>({x.data(), x.cols(), 1}, rows, x.cols(), transposed.data(), transposed.cols(),
+              weight.rows(), bias, false, out.data(), out.cols());
+}
+
+template <class T>
+void linear_backward(const Matrix<T>& x, ConstMatrixView<T> weight, const Matrix<T>& dout,
+                     Matrix<T>* dx, bool accumulate_dx, T* dweight, T* dbias) {
+  const Index rows = dout.rows();
+  if (dx)
+    multiply<T>({dout.data(), dout.cols(), 1}, rows, dout.cols(), weight.data(), weight.cols(),
+                weight.cols(), nullptr, accumulate_dx, dx->data(), dx->cols());
+  if (dweight)
+    for (Index begin = 0; begin < rows; begin += kBlock)
+      multiply<T>({dout.data() + begin * dout.cols(), 1, dout.cols()}, dout.cols(),
+                  std::min(kBlock, rows - begin), x.data() + begin * x.cols(), x.cols(), x.cols(),
+                  nullptr, true, dweight, x.cols());
+  if (dbias) add_column_sums(dout, dbias);
+}
+
+LinearSlots LinearSlots::add(ParameterLayout& layout, const std::string& name, Index in, Index out,
+                             bool bias) {
+  LinearSlots slots;
+  slots.weight = layout.add(name + "weight", {out, in}, Init::glorot());
+  if (bias) slots.bias = layout.add(name + "bias", {out}, Init::constant(0));
+  return slots;
+}
+
+template void linear_forward(const Matrix<float>&, Index, ConstMatrixView<float>, const float*,
+                             Matrix<float>&);
+template void linear_forward(const Matrix<double>&, Index, ConstMatrixView<double>, const double*,
+                             Matrix<double>&);
+template void linear_backward(const Matrix<float>&, ConstMatrixView<float>, const Matrix<float>&,
+                              Matrix<float>*, bool, float*, float*);
+template void linear_backward(const Matrix<double>&, ConstMatrixView<double>, const Matrix<double>&,
+                              Matrix<double>*, bool, double*, double*);
+
+}  // namespace pgexplainer

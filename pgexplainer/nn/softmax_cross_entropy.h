@@ -1,0 +1,53 @@
+// Softmax and the cross-entropy loss of labels: loss = -sum over chosen rows of log
+// softmax(logits)[label], times scale.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/core/matrix.h"
+
+namespace pgexplainer {
+
+/// Row by row, in a way that does not overflow.
+template <class T>
+Matrix<T> softmax(const Matrix<T>& logits) {
+  Matrix<T> p = (logits.colwise() - logits.rowwise().maxCoeff()).array().exp();
+  p.array().colwise() /= p.rowwise().sum().array().eval();
+  return p;
+}
+
+struct LossSum {
+  double loss = 0.0;
+  std::int64_t correct = 0;  ///< rows whose largest logit is the label
+};
+
+/// Loss over the rows with chosen[row] != 0 (all rows if empty), times scale; dlogits is
+/// overwritten.
+template <class T>
+LossSum softmax_cross_entropy(const Matrix<T>& logits, std::span<const std::int64_t> label,
+                              std::span<const std::uint8_t> chosen, double scale,
+                              Matrix<T>& dlogits) {
+  LossSum sum;
+  dlogits.setZero(logits.rows(), logits.cols());
+  for (Index row = 0; row < logits.rows(); ++row) {
+    if (!chosen.empty() && !chosen[at(row)]) continue;
+    const auto in = logits.row(row).array();
+    Index best = 0;
+    const T largest = in.maxCoeff(&best);
+    auto d = dlogits.row(row).array();
+    d = (in - largest).exp();
+    const T total = d.sum();
+    const Index target = label[at(row)];
+    sum.loss +=
+        scale * (std::log(static_cast<double>(total)) - static_cast<double>(in(target)-largest));
+    sum.correct += best == target ? 1 : 0;
+    d *= static_cast<T>(scale) / total;
+    d(target) -= static_cast<T>(scale);
+  }
+  return sum;
+}
+
+}  // namespace pgexplainer

@@ -1,0 +1,114 @@
+// The strip kernels against the obvious dense formulas.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/nn/adam.h"
+#include "pgexplainer/nn/aggregate.h"
+#include "pgexplainer/nn/linear.h"
+#include "tests/support/gradient_check.h"
+
+namespace pgexplainer {
+namespace {
+
+RC_GTEST_PROP(LinearKernel, AgreesWithTheDenseProduct, ()) {
+  const auto rows = *rc::gen::inRange<Index>(0, 600);
+  const auto in = *rc::gen::inRange<Index>(1, 70);
+  const auto out = *rc::gen::inRange<Index>(1, 70);
+  RandomStream random(*rc::gen::inRange<std::uint64_t>(0, 1000), RandomPurpose::test);
+  const Matrix<double> x = random_matrix(rows, in, random);
+  const Matrix<double> w = random_matrix(out, in, random);
+  const Matrix<double> b = random_matrix(1, out, random);
+  const Matrix<double> dout = random_matrix(rows, out, random);
+  const ConstMatrixView<double> weight(w.data(), out, in);
+
+  Matrix<double> y;
+  linear_forward<double>(x, rows, weight, b.data(), y);
+  const Matrix<double> expected = (x * w.transpose()).rowwise() + b.row(0);
+  RC_ASSERT(y.isApprox(expected, 1e-12) || rows == 0);
+
+  Matrix<double> dx = random_matrix(rows, in, random);
+  const Matrix<double> before = dx;
+  Matrix<double> dw = random_matrix(out, in, random);
+  const Matrix<double> dw_before = dw;
+  Matrix<double> db = Matrix<double>::Zero(1, out);
+  linear_backward<double>(x, weight, dout, &dx, true, dw.data(), db.data());
+  RC_ASSERT((dx - (before + dout * w)).norm() < 1e-9);
+  RC_ASSERT((dw - (dw_before + dout.transpose() * x)).norm() < 1e-9);
+  RC_ASSERT((db - dout.colwise().sum()).norm() < 1e-9);
+}
+
+RC_GTEST_PROP(Aggregate, AgreesWithTheDenseAdjacency, ()) {
+  const auto nodes = *rc::gen::inRange<NodeId>(1, 10);
+  const auto count = *rc::gen::inRange<std::size_t>(0, 30);
+  const auto end = rc::gen::inRange<NodeId>(0, nodes);
+  const Graph graph(nodes, *rc::gen::container<std::vector<NodeId>>(count, end),
+                    *rc::gen::container<std::vector<NodeId>>(count, end));
+  RandomStream random(*rc::gen::inRange<std::uint64_t>(0, 1000), RandomPurpose::test);
+  const auto cols = *rc::gen::inRange<Index>(1, 70);
+  const Matrix<double> x = random_matrix(nodes, cols, random);
+  std::vector<double> mask(count);
+  for (double& m : mask) m = random.uniform();
+  LayerContext<double> context;
+  context.graph = graph.adjacency();
+  context.num_rows = *rc::gen::inRange<NodeId>(1, nodes + 1);
+  context.edge_mask = mask;
+
+  Matrix<double> dense = Matrix<double>::Zero(context.num_rows, nodes);
+  for (EdgeId e = 0; e < graph.num_edges(); ++e)
+    if (graph.target(e) < context.num_rows) dense(graph.target(e), graph.source(e)) += mask[at(e)];
+  std::vector<double> coefficient;
+  edge_coefficients(context, coefficient);
+  Matrix<double> out;
+  aggregate(Aggregation::sum, context, coefficient, x, out);
+  RC_ASSERT((out - dense * x).norm() < 1e-10);
+
+  for (NodeId i = 0; i < context.num_rows; ++i)
+    if (graph.in_degree(i) > 0) dense.row(i) /= static_cast<double>(graph.in_degree(i));
+  aggregate(Aggregation::mean, context, coefficient, x, out);
+  RC_ASSERT((out - dense * x).norm() < 1e-10);
+}
+
+TEST(Adam, TakesTheStepsOfTheFormula) {
+  AdamOptions options;
+  options.learning_rate = 0.1;
+  options.weight_decay = 0.01;
+  std::vector<double> theta{1.0, -2.0};
+  const std::vector<std::uint8_t> trainable{1, 0};
+  AdamState<double> state;
+  double m = 0, v = 0, expected = 1.0;
+  for (int t = 1; t <= 5; ++t) {
+    const std::vector<double> gradient{0.3 * t, 1.0};
+    adam_step<double>(options, gradient, trainable, state, theta);
+    const double g = 0.3 * t + 0.01 * expected;
+    m = 0.9 * m + 0.1 * g;
+    v = 0.999 * v + 0.001 * g * g;
+    expected -=
+        0.1 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+    EXPECT_NEAR(theta[0], expected, 1e-12);
+  }
+  EXPECT_EQ(theta[1], -2.0);  // not trainable
+}
+
+TEST(LayerFactory, RefusesUnknownTypesKeysAndKinds) {
+  const auto make = [](const char* text) {
+    ParameterLayout layout;
+    return make_layer<float>(nlohmann::json::parse(text), "here", 3, 0, layout);
+  };
+  EXPECT_THROW(make(R"({"type":"Magic"})"), Error);
+  EXPECT_THROW(make(R"({"name":"a"})"), Error);
+  EXPECT_THROW(make(R"([1])"), Error);
+  EXPECT_THROW(make(R"({"type":"GCNConv","name":"c"})"), Error);
+  EXPECT_THROW(make(R"({"type":"GCNConv","out_channels":3})"), Error);
+  EXPECT_THROW(make(R"({"type":"GCNConv","name":"c","out_channels":3,"colour":1})"), Error);
+  EXPECT_THROW(make(R"({"type":"GCNConv","name":"c","out_channels":"3"})"), Error);
+  EXPECT_THROW(make(R"({"type":"GCNConv","name":"c","out_channels":-3})"), Error);
+  EXPECT_THROW(make(R"({"type":"SAGEConv","name":"c","out_channels":3,"aggr":"median"})"), Error);
+  EXPECT_THROW(make(R"({"type":"LayerNorm","name":"c","mode":"row"})"), Error);
+  EXPECT_THROW(make(R"({"type":"GINConv","name":"c","out_channels":3,"hidden":[1,1,1,1,1]})"),
+               Error);
+  EXPECT_NO_THROW(make(R"({"type":"GATConv","name":"c","out_channels":3,"heads":2})"));
+}
+
+}  // namespace
+}  // namespace pgexplainer
