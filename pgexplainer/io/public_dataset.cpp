@@ -18,8 +18,8 @@ constexpr const char* kMutagenicityUrl =
     "https://www.chrsmrrs.com/graphkerneldatasets/Mutagenicity.zip";
 
 // The sum of a whole archive changes whenever somebody packs it again, so the contents count:
-// SHA-256 of each file without spaces, tabs and carriage returns, as
-// `tr -d ' \t\r' < FILE | sha256sum` prints it.
+// SHA-256 of each file without spaces, tabs and carriage returns and with one line end at its end,
+// as `tr -d ' \t\r' < FILE | sha256sum` prints it.
 struct KnownFile {
   const char* name;
   const char* sha256;
@@ -39,6 +39,8 @@ constexpr std::array<KnownFile, 5> kMutagenicityFiles{{
 std::string content_sha256(const std::filesystem::path& path) {
   std::string text = read_file_text(path);
   std::erase_if(text, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+  text.resize(text.find_last_not_of('\n') + 1);
+  text += '\n';
   return sha256(text);
 }
 

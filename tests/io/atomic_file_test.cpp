@@ -1,15 +1,14 @@
 #include "pgexplainer/io/atomic_file.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <fstream>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/io/file_bytes.h"
 #include "pgexplainer/io/npz.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/temporary_folder.h"
 
 namespace pgexplainer {
@@ -24,27 +23,6 @@ Error::Kind kind_of(const std::function<void()>& action) {
   ADD_FAILURE() << "no error";
   return {};
 }
-
-// Files may not grow beyond `bytes` while this lives: what a full disk looks like to write().
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &old_);
-    handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, old_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &old_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit old_{};
-  void (*handler_)(int);
-};
 
 TEST(AtomicFile, ReplacesTheTargetOnlyOnCommit) {
   const TemporaryFolder folder;
