@@ -32,20 +32,26 @@ const GnnInput<float>& GraphBatch::assemble(std::span<const std::int64_t> graphs
   for (const std::int64_t g : graphs)
     graph_ptr_.push_back(graph_ptr_.back() + dataset_->graph_ptr[at(g) + 1] -
                          dataset_->graph_ptr[at(g)]);
-  in_ptr_.assign(1, 0);
-  in_source_.clear();
-  in_edge_.clear();
+  EdgeId num_edges = 0;
+  for (const std::int64_t g : graphs)
+    num_edges += dataset_->edge_ptr[at(g) + 1] - dataset_->edge_ptr[at(g)];
+  in_ptr_.resize(at(graph_ptr_.back()) + 1);
+  in_ptr_[0] = 0;
+  in_source_.resize(at(num_edges));
+  in_edge_.resize(at(num_edges));
   x_.resize(graph_ptr_.back(), dataset_->x.cols());
+  EdgeId filled = 0;
   for (std::size_t b = 0; b < graphs.size(); ++b) {
     const NodeId first = dataset_->graph_ptr[at(graphs[b])];
     const NodeId count = graph_ptr_[b + 1] - graph_ptr_[b];
     const EdgeId begin = all.in_ptr[at(first)];
     const EdgeId end = all.in_ptr[at(first + count)];
-    const EdgeId shift = static_cast<EdgeId>(in_source_.size()) - begin;
-    for (NodeId v = first; v < first + count; ++v) in_ptr_.push_back(all.in_ptr[at(v) + 1] + shift);
-    for (EdgeId slot = begin; slot < end; ++slot) {
-      in_source_.push_back(all.in_source[at(slot)] - first + graph_ptr_[b]);
-      in_edge_.push_back(all.in_edge[at(slot)]);
+    const NodeId move = graph_ptr_[b] - first;  // of every node of this graph
+    for (NodeId v = first; v < first + count; ++v)
+      in_ptr_[at(v + move) + 1] = all.in_ptr[at(v) + 1] - begin + filled;
+    for (EdgeId slot = begin; slot < end; ++slot, ++filled) {
+      in_source_[at(filled)] = all.in_source[at(slot)] + move;
+      in_edge_[at(filled)] = all.in_edge[at(slot)];
     }
     x_.middleRows(graph_ptr_[b], count) = dataset_->x.middleRows(first, count);
   }

@@ -174,13 +174,14 @@ void NativeGnn<T>::backward(const GnnInput<T>& input, const Matrix<T>& dlogits,
   Matrix<T>& dblock = workspace.dblock;
   Index column = z.cols();
   for (std::size_t b = blocks_.size(); b-- > 0;) {
-    const Matrix<T>& out = workspace.blocks[b].back().out;
     if (!spec_.concatenate_blocks) {
       if (b + 1 == blocks_.size()) dblock = workspace.dz;
     } else {
-      if (b + 1 == blocks_.size()) dblock.setZero(out.rows(), out.cols());
       column -= block_width_[b];
-      dblock.topRows(z.rows()) += workspace.dz.middleCols(column, block_width_[b]);
+      if (b + 1 == blocks_.size())
+        dblock = workspace.dz.middleCols(column, block_width_[b]);
+      else
+        dblock.topRows(z.rows()) += workspace.dz.middleCols(column, block_width_[b]);
     }
     const Matrix<T>& block_input = b > 0 ? workspace.blocks[b - 1].back().out : *input.x;
     Matrix<T>* dinput = b > 0 ? &workspace.blocks[b].front().dx : gradient.x;

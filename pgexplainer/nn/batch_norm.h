@@ -59,9 +59,17 @@ class BatchNorm final : public Layer<T> {
       variance = running_var_.in(theta);
     }
     inverse = (variance.array() + static_cast<T>(options_.eps)).rsqrt();
-    normalized = (x.rowwise() - mean.row(0)).array().rowwise() * inverse.row(0).array();
-    out = (normalized.array().rowwise() * weight_.in(theta).row(0).array()).rowwise() +
-          bias_.in(theta).row(0).array();
+    normalized.resize(x.rows(), x.cols());
+    out.resize(x.rows(), x.cols());
+    const Index cols = x.cols();
+    const T* weight = theta + weight_.offset;
+    const T* bias = theta + bias_.offset;
+    for (Index r = 0; r < x.rows(); ++r)
+      for (Index c = 0; c < cols; ++c) {
+        const T n = (x(r, c) - mean(0, c)) * inverse(0, c);
+        normalized(r, c) = n;
+        out(r, c) = n * weight[c] + bias[c];
+      }
   }
 
   void backward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
@@ -70,7 +78,9 @@ class BatchNorm final : public Layer<T> {
     const Matrix<T>& normalized = saved.matrix[kNormalized];
     const Matrix<T>& inverse = saved.matrix[kInverse];
     if (gradient.theta) {
-      add_column_sums<T>(dout.cwiseProduct(normalized), gradient.theta + weight_.offset);
+      T* dweight = gradient.theta + weight_.offset;
+      for (Index r = 0; r < dout.rows(); ++r)
+        for (Index c = 0; c < dout.cols(); ++c) dweight[c] += dout(r, c) * normalized(r, c);
       add_column_sums(dout, gradient.theta + bias_.offset);
     }
     if (!gradient.x) return;

@@ -8,6 +8,8 @@
 namespace pgexplainer {
 namespace {
 
+enum { kSent, kReceived, kDsent, kDreceived };  // saved.matrix
+
 template <class T>
 T weight_of(std::span<const T> edge_weight, EdgeId edge) {
   return edge_weight.empty() ? T(1) : edge_weight[at(edge)];
@@ -99,6 +101,7 @@ template <class T>
 GcnConv<T>::GcnConv(const GcnConvOptions& options, const std::string& name, Index in,
                     ParameterLayout& layout)
     : options_(options),
+      sends_x_(in <= options.out_channels),
       weight_(LinearSlots::add(layout, name + ".lin.", in, options.out_channels, false)) {
   if (options.bias) bias_ = layout.add(name + ".bias", {options.out_channels}, Init::constant(0));
 }
@@ -111,15 +114,20 @@ GcnNormView<T> GcnConv<T>::norm(const LayerContext<T>& context, Saved<T>& saved)
   return saved.gcn_norm;
 }
 
-// h = x W^T;  out_i = sum_slots c h_source + loop_i h_i + b
+// What travels along the edges is the narrower of x and h = x W^T; the sum is linear, so the order
+// does not matter:
+//   out_i = (sum_slots c x_source + loop_i x_i) W^T + b  =  sum_slots c h_source + loop_i h_i + b
 template <class T>
 void GcnConv<T>::forward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
                          Matrix<T>& out, Saved<T>& saved) const {
-  Matrix<T>& h = saved.matrix[0];
-  weight_.forward(theta, x, x.rows(), h);
+  Matrix<T>& h = saved.matrix[kSent];
+  if (!sends_x_) weight_.forward(theta, x, x.rows(), h);
+  const Matrix<T>& sent = sends_x_ ? x : h;
+  Matrix<T>& received = sends_x_ ? saved.matrix[kReceived] : out;
+
   if (!options_.normalize) {
     edge_coefficients(context, saved.coefficient);
-    aggregate(Aggregation::sum, context, saved.coefficient, h, out);
+    aggregate(Aggregation::sum, context, saved.coefficient, sent, received);
   } else {
     const GcnNormView<T> coefficients = norm(context, saved);
     saved.coefficient.resize(at(context.graph.in_ptr[at(context.num_rows)]));
@@ -128,55 +136,84 @@ void GcnConv<T>::forward(const T* theta, const LayerContext<T>& context, const M
       saved.coefficient[slot] =
           coefficients.edge[edge] * (context.edge_mask.empty() ? T(1) : context.edge_mask[edge]);
     }
-    aggregate(Aggregation::sum, context, saved.coefficient, h, out);
+    aggregate(Aggregation::sum, context, saved.coefficient, sent, received);
     if (adds_self_loops())
       for (NodeId i = 0; i < context.num_rows; ++i)
-        out.row(i) += coefficients.loop[at(i)] * h.row(i);
+        received.row(i) += coefficients.loop[at(i)] * sent.row(i);
   }
-  if (bias_.exists()) out.rowwise() += bias_.in(theta).row(0);
+
+  const T* bias = bias_.exists() ? theta + bias_.offset : nullptr;
+  if (sends_x_)
+    linear_forward(received, received.rows(), weight_.weight.in(theta), bias, out);
+  else if (bias)
+    out.rowwise() += bias_.in(theta).row(0);
 }
 
 template <class T>
 void GcnConv<T>::backward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
                           const Matrix<T>& out, const Matrix<T>& dout, Saved<T>& saved,
                           const LayerGradients<T>& gradient) const {
-  const Matrix<T>& h = saved.matrix[0];
-  Matrix<T>& dh = saved.matrix[1];
-  const bool wants_dh = gradient.x || gradient.theta;
   const bool wants_edges = !gradient.edge_mask.empty() || !gradient.edge_weight.empty();
+  const Matrix<T>& sent = sends_x_ ? x : saved.matrix[kSent];
+  Matrix<T>* dsent = sends_x_                       ? gradient.x
+                     : gradient.x || gradient.theta ? &saved.matrix[kDsent]
+                                                    : nullptr;
   if (bias_.exists() && gradient.theta) add_column_sums(dout, gradient.theta + bias_.offset);
-  if (wants_dh) dh.setZero(h.rows(), h.cols());
-  std::vector<T> dcoefficient;
-  aggregate_backward(Aggregation::sum, context, saved.coefficient, h, out, dout,
-                     wants_dh ? &dh : nullptr, wants_edges ? &dcoefficient : nullptr);
-  if (!options_.normalize) {
-    edge_coefficients_backward(context, dcoefficient, gradient);
-  } else {
-    const GcnNormView<T> coefficients = norm(context, saved);
-    if (adds_self_loops() && wants_dh)
-      for (NodeId i = 0; i < context.num_rows; ++i)
-        dh.row(i) += coefficients.loop[at(i)] * dout.row(i);
-    GcnNorm<T> dnorm;
-    if (!gradient.edge_weight.empty()) {
-      dnorm.edge.assign(coefficients.edge.size(), T(0));
-      dnorm.loop.assign(coefficients.loop.size(), T(0));
-      for (NodeId i = 0; adds_self_loops() && i < context.num_rows; ++i)
-        dnorm.loop[at(i)] = h.row(i).dot(dout.row(i));
-    }
-    for (std::size_t slot = 0; slot < dcoefficient.size(); ++slot) {
-      const auto edge = at(context.graph.edge_of(static_cast<EdgeId>(slot)));
-      if (!gradient.edge_mask.empty())
-        gradient.edge_mask[edge] += dcoefficient[slot] * coefficients.edge[edge];
-      if (!dnorm.edge.empty())
-        dnorm.edge[edge] +=
-            dcoefficient[slot] * (context.edge_mask.empty() ? T(1) : context.edge_mask[edge]);
-    }
-    if (!gradient.edge_weight.empty())
-      gcn_norm_backward(context.graph, context.edge_weight, adds_self_loops(), dnorm,
-                        gradient.edge_weight);
+  if (sends_x_) {
+    const Matrix<T>& received = saved.matrix[kReceived];
+    Matrix<T>& dreceived = saved.matrix[kDreceived];
+    const bool wants_dreceived = dsent || wants_edges;
+    if (wants_dreceived) dreceived.resize(received.rows(), received.cols());
+    weight_.backward(theta, received, dout, wants_dreceived ? &dreceived : nullptr, false,
+                     gradient.theta);
+    if (!wants_dreceived) return;
   }
-  if (gradient.x) gradient.x->resize(x.rows(), x.cols());
-  if (wants_dh) weight_.backward(theta, x, dh, gradient.x, false, gradient.theta);
+  const Matrix<T>& dreceived = sends_x_ ? saved.matrix[kDreceived] : dout;
+  if (dsent) dsent->setZero(sent.rows(), sent.cols());
+  std::vector<T> dcoefficient;
+  aggregate_backward(Aggregation::sum, context, saved.coefficient, sent, out, dreceived, dsent,
+                     wants_edges ? &dcoefficient : nullptr);
+  if (options_.normalize)
+    normalized_edges_backward(context, sent, dreceived, dcoefficient, saved, dsent, gradient);
+  else
+    edge_coefficients_backward(context, dcoefficient, gradient);
+
+  if (!sends_x_ && dsent) {
+    if (gradient.x) gradient.x->resize(x.rows(), x.cols());
+    weight_.backward(theta, x, *dsent, gradient.x, false, gradient.theta);
+  }
+}
+
+/// The rest of the adjoint of a normalised layer: its own loops, and the coefficients back to mask
+/// and weights.
+template <class T>
+void GcnConv<T>::normalized_edges_backward(const LayerContext<T>& context, const Matrix<T>& sent,
+                                           const Matrix<T>& dreceived,
+                                           const std::vector<T>& dcoefficient, Saved<T>& saved,
+                                           Matrix<T>* dsent,
+                                           const LayerGradients<T>& gradient) const {
+  const GcnNormView<T> coefficients = norm(context, saved);
+  if (adds_self_loops() && dsent)
+    for (NodeId i = 0; i < context.num_rows; ++i)
+      dsent->row(i) += coefficients.loop[at(i)] * dreceived.row(i);
+  GcnNorm<T> dnorm;
+  if (!gradient.edge_weight.empty()) {
+    dnorm.edge.assign(coefficients.edge.size(), T(0));
+    dnorm.loop.assign(coefficients.loop.size(), T(0));
+    for (NodeId i = 0; adds_self_loops() && i < context.num_rows; ++i)
+      dnorm.loop[at(i)] = sent.row(i).dot(dreceived.row(i));
+  }
+  for (std::size_t slot = 0; slot < dcoefficient.size(); ++slot) {
+    const auto edge = at(context.graph.edge_of(static_cast<EdgeId>(slot)));
+    if (!gradient.edge_mask.empty())
+      gradient.edge_mask[edge] += dcoefficient[slot] * coefficients.edge[edge];
+    if (!dnorm.edge.empty())
+      dnorm.edge[edge] +=
+          dcoefficient[slot] * (context.edge_mask.empty() ? T(1) : context.edge_mask[edge]);
+  }
+  if (!gradient.edge_weight.empty())
+    gcn_norm_backward(context.graph, context.edge_weight, adds_self_loops(), dnorm,
+                      gradient.edge_weight);
 }
 
 template void gcn_norm(const Adjacency&, std::span<const float>, bool, GcnNorm<float>&);

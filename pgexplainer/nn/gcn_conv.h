@@ -59,7 +59,13 @@ class GcnConv final : public Layer<T> {
  private:
   GcnNormView<T> norm(const LayerContext<T>& context, Saved<T>& saved) const;
 
+  void normalized_edges_backward(const LayerContext<T>& context, const Matrix<T>& sent,
+                                 const Matrix<T>& dreceived, const std::vector<T>& dcoefficient,
+                                 Saved<T>& saved, Matrix<T>* dsent,
+                                 const LayerGradients<T>& gradient) const;
+
   GcnConvOptions options_;
+  bool sends_x_;
   LinearSlots weight_;
   Slot bias_;
 };

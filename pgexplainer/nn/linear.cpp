@@ -1,7 +1,6 @@
 #include "pgexplainer/nn/linear.h"
 
 #include <algorithm>
-#include <array>
 
 #include "pgexplainer/nn/strip.h"
 
@@ -21,18 +20,24 @@ struct Factor {
 template <class S, int R, class T>
 inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, const T* start,
                  bool accumulate, T* c, Index ldc) {
-  std::array<S, R> sum;
-  for (std::size_t r = 0; r < R; ++r)
-    sum[r] = accumulate ? S::load(c + static_cast<Index>(r) * ldc)
-             : start    ? S::load(start)
-                        : S::zero();
-  for (Index k = 0; k < inner; ++k) {
-    const S row = S::load(b + k * ldb);
-    const T* column = a.data + k * a.inner_stride;
-    for (std::size_t r = 0; r < R; ++r)
-      sum[r].add_scaled(column[static_cast<Index>(r) * a.row_stride], row);
+  S sum[R];
+  if (accumulate) {
+    unroll<R>([&](auto r) { sum[r] = S::load(c + r * ldc); });
+  } else if (start) {
+    unroll<R>([&](auto r) { sum[r] = S::load(start); });
+  } else {
+    unroll<R>([&](auto r) { sum[r] = S::zero(); });
   }
-  for (std::size_t r = 0; r < R; ++r) sum[r].store(c + static_cast<Index>(r) * ldc);
+  const T* column = a.data;
+  const Index row_stride = a.row_stride;
+  const Index inner_stride = a.inner_stride;
+  for (Index k = 0; k < inner; ++k) {
+    const S row = S::load(b);
+    unroll<R>([&](auto r) { sum[r].add_scaled(column[r * row_stride], row); });
+    b += ldb;
+    column += inner_stride;
+  }
+  unroll<R>([&](auto r) { sum[r].store(c + r * ldc); });
 }
 
 /// C (rows x cols) = start or C, + A (rows x inner) B (inner x cols).

@@ -5,11 +5,19 @@
 // clang, no intrinsics.
 #pragma once
 
-#include <cstring>
+#include <utility>
 
 #include "pgexplainer/core/matrix.h"
 
 namespace pgexplainer {
+
+/// f(0), f(1), ..., f(N-1) with compile-time arguments: the compiler keeps arrays in registers only
+/// when every index is a constant from the start.
+template <int N, class F>
+[[gnu::always_inline]] inline void unroll(F&& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
+  (std::make_integer_sequence<int, N>{});
+}
 
 template <class T, int V, int H, int S>
 struct Strip {
@@ -18,6 +26,9 @@ struct Strip {
   static constexpr Index kCols = V * kLanes + H * kHalf + S;
   typedef T Full __attribute__((vector_size(32)));
   typedef T Half __attribute__((vector_size(16)));
+  // The same where they lie in memory: any address, any type around them.
+  typedef T FullAt __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
+  typedef T HalfAt __attribute__((vector_size(16), aligned(alignof(T)), may_alias));
 
   // Plain arrays: std::array loses the vector attribute. Unused parts keep one element that nothing
   // touches.
@@ -25,54 +36,57 @@ struct Strip {
   Half h[H > 0 ? H : 1];
   T s[S > 0 ? S : 1];
 
-  static Strip zero() {
+  [[gnu::always_inline]] static Strip zero() {
     Strip r;
-    for (int i = 0; i < V; ++i) r.v[i] = Full{};
-    for (int i = 0; i < H; ++i) r.h[i] = Half{};
-    for (int i = 0; i < S; ++i) r.s[i] = T(0);
+    unroll<V>([&](auto i) { r.v[i] = Full{}; });
+    unroll<H>([&](auto i) { r.h[i] = Half{}; });
+    unroll<S>([&](auto i) { r.s[i] = T(0); });
     return r;
   }
-  static Strip load(const T* from) {
+  [[gnu::always_inline]] static Strip load(const T* from) {
     Strip r;
-    if constexpr (V > 0) std::memcpy(r.v, from, sizeof(r.v));
-    if constexpr (H > 0) std::memcpy(r.h, from + V * kLanes, sizeof(r.h));
-    if constexpr (S > 0) std::memcpy(r.s, from + V * kLanes + H * kHalf, sizeof(r.s));
+    unroll<V>([&](auto i) { r.v[i] = *reinterpret_cast<const FullAt*>(from + i * kLanes); });
+    from += V * kLanes;
+    unroll<H>([&](auto i) { r.h[i] = *reinterpret_cast<const HalfAt*>(from + i * kHalf); });
+    from += H * kHalf;
+    unroll<S>([&](auto i) { r.s[i] = from[i]; });
     return r;
   }
-  void store(T* to) const {
-    if constexpr (V > 0) std::memcpy(to, v, sizeof(v));
-    if constexpr (H > 0) std::memcpy(to + V * kLanes, h, sizeof(h));
-    if constexpr (S > 0) std::memcpy(to + V * kLanes + H * kHalf, s, sizeof(s));
+  [[gnu::always_inline]] void store(T* to) const {
+    unroll<V>([&](auto i) { *reinterpret_cast<FullAt*>(to + i * kLanes) = v[i]; });
+    to += V * kLanes;
+    unroll<H>([&](auto i) { *reinterpret_cast<HalfAt*>(to + i * kHalf) = h[i]; });
+    to += H * kHalf;
+    unroll<S>([&](auto i) { to[i] = s[i]; });
   }
   /// this += a * x
-  void add_scaled(T a, const Strip& x) {
-    for (int i = 0; i < V; ++i) v[i] += a * x.v[i];
-    for (int i = 0; i < H; ++i) h[i] += a * x.h[i];
-    for (int i = 0; i < S; ++i) s[i] += a * x.s[i];
+  [[gnu::always_inline]] void add_scaled(T a, const Strip& x) {
+    unroll<V>([&](auto i) { v[i] += a * x.v[i]; });
+    unroll<H>([&](auto i) { h[i] += a * x.h[i]; });
+    unroll<S>([&](auto i) { s[i] += a * x.s[i]; });
   }
-  void add(const Strip& x) {
-    for (int i = 0; i < V; ++i) v[i] += x.v[i];
-    for (int i = 0; i < H; ++i) h[i] += x.h[i];
-    for (int i = 0; i < S; ++i) s[i] += x.s[i];
+  [[gnu::always_inline]] void add(const Strip& x) {
+    unroll<V>([&](auto i) { v[i] += x.v[i]; });
+    unroll<H>([&](auto i) { h[i] += x.h[i]; });
+    unroll<S>([&](auto i) { s[i] += x.s[i]; });
   }
-  void scale(T a) {
-    for (int i = 0; i < V; ++i) v[i] *= a;
-    for (int i = 0; i < H; ++i) h[i] *= a;
-    for (int i = 0; i < S; ++i) s[i] *= a;
+  [[gnu::always_inline]] void scale(T a) {
+    unroll<V>([&](auto i) { v[i] *= a; });
+    unroll<H>([&](auto i) { h[i] *= a; });
+    unroll<S>([&](auto i) { s[i] *= a; });
   }
-  [[nodiscard]] T dot(const Strip& x) const {
+  [[nodiscard, gnu::always_inline]] T dot(const Strip& x) const {
     Half product{};
     if constexpr (V > 0) {
       Full full = v[0] * x.v[0];
-      for (int i = 1; i < V; ++i) full += v[i] * x.v[i];
-      Half part[2];
-      std::memcpy(part, &full, sizeof(full));
+      unroll<V - 1>([&](auto i) { full += v[i + 1] * x.v[i + 1]; });
+      const auto* part = reinterpret_cast<const HalfAt*>(&full);
       product = part[0] + part[1];
     }
-    if constexpr (H > 0) product += h[0] * x.h[0];
+    unroll<H>([&](auto i) { product += h[i] * x.h[i]; });
     T sum = product[0] + product[kHalf / 2];
     if constexpr (kHalf == 4) sum += product[1] + product[3];
-    for (int i = 0; i < S; ++i) sum += s[i] * x.s[i];
+    unroll<S>([&](auto i) { sum += s[i] * x.s[i]; });
     return sum;
   }
 };
@@ -80,7 +94,7 @@ struct Strip {
 /// Covers columns 0 .. cols-1 by strips: calls f.template operator()<Strip<...>>(first_column) for
 /// each.
 template <class T, class F>
-void for_each_strip(Index cols, F&& f) {
+[[gnu::always_inline]] inline void for_each_strip(Index cols, F&& f) {
   constexpr Index kFull = Strip<T, 1, 0, 0>::kCols;
   constexpr Index kHalf = Strip<T, 0, 1, 0>::kCols;
   Index c = 0;
