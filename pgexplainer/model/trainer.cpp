@@ -11,8 +11,22 @@
 namespace pgexplainer {
 namespace {
 
-// Graphs per piece of a mini-batch. Fixed, because the order of additions depends on it.
-constexpr std::int64_t kGraphsPerPiece = 16;
+/// A mini-batch is cut into pieces of about this many graphs, equal but for one graph and even in
+/// number, so that two threads have equal work. Never by the number of threads: the order of
+/// additions depends on it.
+constexpr std::int64_t kGraphsPerPiece = 8;
+
+struct Pieces {
+  std::int64_t count, total;
+
+  explicit Pieces(std::int64_t graphs)
+      : count(std::min(graphs, 2 * ((graphs + 2 * kGraphsPerPiece - 1) / (2 * kGraphsPerPiece)))),
+        total(graphs) {}
+  [[nodiscard]] std::int64_t begin(std::int64_t piece) const { return piece * total / count; }
+  [[nodiscard]] std::int64_t size(std::int64_t piece) const {
+    return begin(piece + 1) - begin(piece);
+  }
+};
 
 struct Score {
   double loss = 0;
@@ -155,22 +169,20 @@ void Trainer::graph_epoch(EpochRecord& record) {
       .shuffle(order);
   const auto total = static_cast<std::int64_t>(order.size());
   const std::int64_t batch_size = options_.batch_size == 0 ? total : options_.batch_size;
-  // Batch statistics are over the whole mini-batch, so it must stay in one piece.
-  const std::int64_t per_piece = model_->mixes_all_rows(true) ? batch_size : kGraphsPerPiece;
-
   Score train;
   std::vector<float> gradient(model_->theta().size());
   std::uint32_t piece_number = 0;
   for (std::int64_t begin = 0; begin < total; begin += batch_size) {
     const std::int64_t count = std::min(batch_size, total - begin);
-    const std::int64_t pieces = (count + per_piece - 1) / per_piece;
-    std::vector<LossSum> sums(at(pieces));
-    if (piece_gradient_.size() < at(pieces)) piece_gradient_.resize(at(pieces));
-    pool_.run(pieces, [&](std::int64_t piece, int worker_index) {
+    Pieces pieces(count);
+    if (model_->mixes_all_rows(true))
+      pieces.count = 1;  // batch statistics are over the whole mini-batch
+    std::vector<LossSum> sums(at(pieces.count));
+    if (piece_gradient_.size() < sums.size()) piece_gradient_.resize(sums.size());
+    pool_.run(pieces.count, [&](std::int64_t piece, int worker_index) {
       Worker& worker = *workers_[at(worker_index)];
-      const std::int64_t first = begin + piece * per_piece;
       const std::span<const std::int64_t> graphs =
-          std::span(order).subspan(at(first), at(std::min(per_piece, begin + count - first)));
+          std::span(order).subspan(at(begin + pieces.begin(piece)), at(pieces.size(piece)));
       worker.labels.clear();
       for (const std::int64_t g : graphs) worker.labels.push_back(dataset_->y[at(g)]);
       const GnnInput<float>& input = worker.batch.assemble(graphs);
@@ -186,8 +198,8 @@ void Trainer::graph_epoch(EpochRecord& record) {
       model_->backward(input, worker.dlogits, worker.workspace,
                        {sum.data(), nullptr, {}, {}, nullptr});
     });
-    piece_number += static_cast<std::uint32_t>(pieces);
-    ordered_sum(std::span(piece_gradient_).first(at(pieces)), std::span(gradient));
+    piece_number += static_cast<std::uint32_t>(pieces.count);
+    ordered_sum(std::span(piece_gradient_).first(sums.size()), std::span(gradient));
     if (model_->mixes_all_rows(true)) model_->update_buffers(workers_[0]->workspace);
     step(gradient);
     for (LossSum sum : sums) {
@@ -263,11 +275,11 @@ Matrix<float> Trainer::logits() {
 
 Matrix<float> Trainer::graph_logits(const std::vector<std::int64_t>& graphs) {
   Matrix<float> result(static_cast<Index>(graphs.size()), model_->spec().num_classes);
-  const auto total = static_cast<std::int64_t>(graphs.size());
-  pool_.run((total + kGraphsPerPiece - 1) / kGraphsPerPiece, [&](std::int64_t piece, int index) {
+  const Pieces pieces(static_cast<std::int64_t>(graphs.size()));
+  pool_.run(pieces.count, [&](std::int64_t piece, int index) {
     Worker& worker = *workers_[at(index)];
-    const std::int64_t first = piece * kGraphsPerPiece;
-    const std::int64_t count = std::min(kGraphsPerPiece, total - first);
+    const std::int64_t first = pieces.begin(piece);
+    const std::int64_t count = pieces.size(piece);
     const GnnInput<float>& input =
         worker.batch.assemble(std::span(graphs).subspan(at(first), at(count)));
     result.middleRows(first, count) = model_->forward(input, {}, {}, worker.workspace);
