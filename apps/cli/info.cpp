@@ -8,6 +8,7 @@
 #include "pgexplainer/datasets/dataset.h"
 #include "pgexplainer/io/dataset_file.h"
 #include "pgexplainer/io/dataset_npz.h"
+#include "pgexplainer/io/model_file.h"
 #include "pgexplainer/io/npz.h"
 #include "pgexplainer/io/safetensors.h"
 
@@ -155,6 +156,42 @@ void show_safetensors(const std::string& file, const Safetensors& content, bool 
     fmt::print(stderr, "  {:<32} {:<4} {}\n", name, tensor.dtype, shape_text(tensor.shape));
 }
 
+void show_model(const std::string& file, bool json) {
+  const ModelFile content = read_model(file);
+  const NativeGnn<float>& model = *content.model;
+  const ModelSpec& spec = model.spec();
+  const nlohmann::json& training = content.training;
+  const bool of_graphs = spec.task == Task::graph;
+  if (json) {
+    Json summary = {{"file", file},
+                    {"kind", "model"},
+                    {"parameters", model.theta().size()},
+                    {"model", to_json(spec)}};
+    if (training.contains("accuracy")) summary["accuracy"] = training["accuracy"];
+    print_json(summary);
+    return;
+  }
+  fmt::print(stderr, "{}: model for {} classification, {} features to {} classes, {} numbers\n",
+             file, of_graphs ? "graph" : "node", spec.in_channels, spec.num_classes,
+             model.theta().size());
+  for (const auto& block : spec.blocks) {
+    std::vector<std::string> words;
+    for (const auto& layer : block) {
+      words.push_back(layer["type"]);
+      if (layer.contains("out_channels"))
+        words.back() += fmt::format("({})", layer["out_channels"].dump());
+    }
+    fmt::print(stderr, "  layer        {}\n", fmt::join(words, ", "));
+  }
+  if (training.contains("accuracy"))
+    fmt::print(
+        stderr,
+        "  trained      on {}, seed {}: accuracy train {:.3f}, validation {:.3f}, test {:.3f}\n",
+        training.value("dataset", "?"), training.value("seed", 0),
+        training["accuracy"].value("train", 0.0), training["accuracy"].value("val", 0.0),
+        training["accuracy"].value("test", 0.0));
+}
+
 void show_arrays(const std::string& file, const NpzArrays& content, bool json) {
   Json arrays = Json::object();
   for (const std::string& name : content.names())
@@ -172,8 +209,10 @@ void show_arrays(const std::string& file, const NpzArrays& content, bool json) {
 void show(const std::string& file, bool json) {
   const std::filesystem::path path(file);
   if (!std::filesystem::is_directory(path)) {
-    if (path.extension() == ".safetensors")
-      return show_safetensors(file, read_safetensors(path), json);
+    if (path.extension() == ".safetensors") {
+      const Safetensors content = read_safetensors(path);
+      return is_model(content) ? show_model(file, json) : show_safetensors(file, content, json);
+    }
     if (path.extension() == ".npz") {
       const NpzArrays arrays = read_npz(path);
       if (arrays.contains("edge_index") || arrays.contains("x"))

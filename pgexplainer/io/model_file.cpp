@@ -52,6 +52,11 @@ std::shared_ptr<NativeGnn<float>> model_from_tensors(const ModelSpec& spec,
   return model;
 }
 
+bool is_model(const Safetensors& content) {
+  const auto format = content.metadata.find("format");
+  return format != content.metadata.end() && format->second == kFormat;
+}
+
 ModelFile read_model(const std::filesystem::path& path) {
   const Safetensors content = read_safetensors(path);
   const std::string where = path.string();
@@ -59,7 +64,7 @@ ModelFile read_model(const std::filesystem::path& path) {
     const auto found = content.metadata.find(key);
     return found == content.metadata.end() ? std::string() : found->second;
   };
-  if (get("format") != kFormat)
+  if (!is_model(content))
     throw_bad_input(
         "{}: this safetensors file is not a model of pgexplainer (no format '{}' in its metadata)",
         where, kFormat);

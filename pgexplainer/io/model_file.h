@@ -23,6 +23,8 @@ std::shared_ptr<NativeGnn<float>> model_from_tensors(const ModelSpec& spec,
                                                      const std::map<std::string, Tensor>& tensors,
                                                      const std::string& where);
 
+/// Whether the metadata name our format.
+bool is_model(const Safetensors& content);
 ModelFile read_model(const std::filesystem::path& path);
 /// Weights saved elsewhere (safetensors of a PyG state_dict) for a network described by `spec`.
 std::shared_ptr<NativeGnn<float>> read_model_weights(const std::filesystem::path& path,

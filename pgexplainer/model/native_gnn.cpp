@@ -6,6 +6,7 @@
 #include "pgexplainer/nn/gcn_conv.h"
 #include "pgexplainer/nn/layer_factory.h"
 #include "pgexplainer/nn/pooling.h"
+#include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 
@@ -104,8 +105,7 @@ const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const
     workspace.z.resize(x->rows(), width);
     Index column = 0;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      workspace.z.middleCols(column, block_width_[b]) =
-          workspace.blocks[b].back().out.topRows(x->rows());
+      copy_columns(workspace.blocks[b].back().out, x->rows(), workspace.z, column);
       column += block_width_[b];
     }
     x = &workspace.z;
@@ -181,7 +181,7 @@ void NativeGnn<T>::backward(const GnnInput<T>& input, const Matrix<T>& dlogits,
       if (b + 1 == blocks_.size())
         dblock = workspace.dz.middleCols(column, block_width_[b]);
       else
-        dblock.topRows(z.rows()) += workspace.dz.middleCols(column, block_width_[b]);
+        add_columns(workspace.dz, column, dblock);
     }
     const Matrix<T>& block_input = b > 0 ? workspace.blocks[b - 1].back().out : *input.x;
     Matrix<T>* dinput = b > 0 ? &workspace.blocks[b].front().dx : gradient.x;

@@ -16,14 +16,16 @@ template <class T>
 void l2_norm_forward(const Matrix<T>& x, Matrix<T>& y, Matrix<T>& norm) {
   norm.resize(x.rows(), 1);
   y.resize(x.rows(), x.cols());
+  const Index cols = x.cols();
+  for (Index i = 0; i < x.rows(); ++i)
+    norm(i, 0) = row_dot(x.data() + i * cols, x.data() + i * cols, cols);
+  norm = norm.array().sqrt().max(T(kSmallestNorm));
   for (Index i = 0; i < x.rows(); ++i) {
-    const T* from = x.data() + i * x.cols();
-    norm(i, 0) = std::max(std::sqrt(row_dot(from, from, x.cols())), T(kSmallestNorm));
     const T scale = T(1) / norm(i, 0);
-    for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
-      S row = S::load(from + c);
+    for_each_strip<T>(cols, [&]<class S>(Index c) {
+      S row = S::load(x.data() + i * cols + c);
       row.scale(scale);
-      row.store(y.data() + i * x.cols() + c);
+      row.store(y.data() + i * cols + c);
     });
   }
 }

@@ -32,15 +32,12 @@ struct Request {
   [[nodiscard]] Options options() const {
     return options_from_json<Options>(description, where, {"type", "name"});
   }
-  /// Layers with parameters need a name, and a width where they have one.
+  /// Layers with parameters need a name.
   template <class Options>
   [[nodiscard]] Options named() const {
     if (name.empty())
       throw_bad_input("{}: this layer needs a \"name\", the prefix of its parameters", where);
-    const auto result = options<Options>();
-    if constexpr (requires { result.out_channels; })
-      if (result.out_channels == 0) throw_bad_input("{}: out_channels is missing", where);
-    return result;
+    return options<Options>();
   }
 };
 

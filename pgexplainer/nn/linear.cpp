@@ -7,6 +7,8 @@
 namespace pgexplainer {
 namespace {
 
+constexpr int kTileRows = 4;  // 4 rows of 3 vectors fill the 16 vector registers of AVX2
+
 /// A(r, k) = data[r * row_stride + k * inner_stride]: a matrix or its transpose.
 template <class T>
 struct Factor {
@@ -33,7 +35,7 @@ inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, const T
   const Index inner_stride = a.inner_stride;
   for (Index k = 0; k < inner; ++k) {
     const S row = S::load(b);
-    unroll<R>([&](auto r) { sum[r].add_scaled(column[r * row_stride], row); });
+    unroll<R>([&](auto r) { sum[r].add_scaled(S::broadcast(column + r * row_stride), row); });
     b += ldb;
     column += inner_stride;
   }
@@ -47,9 +49,9 @@ void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb
   for_each_strip<T>(cols, [&]<class S>(Index column) {
     const T* first = start ? start + column : nullptr;
     Index r = 0;
-    for (; r + 4 <= rows; r += 4)
-      tile<S, 4>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner, b + column, ldb,
-                 first, accumulate, c + r * ldc + column, ldc);
+    for (; r + kTileRows <= rows; r += kTileRows)
+      tile<S, kTileRows>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner,
+                         b + column, ldb, first, accumulate, c + r * ldc + column, ldc);
     for (; r < rows; ++r)
       tile<S, 1>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner, b + column, ldb,
                  first, accumulate, c + r * ldc + column, ldc);
@@ -65,8 +67,16 @@ constexpr Index kBlock = 256;
 template <class T>
 void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, const T* bias,
                     Matrix<T>& out) {
-  const Matrix<T> transposed = weight.transpose();
   out.resize(rows, weight.rows());
+  if (weight.rows() <
+      Strip<T, 1, 0, 0>::kCols) {  // a few classes: no vector to fill, but long rows to multiply
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = 0; c < weight.rows(); ++c)
+        out(r, c) = row_dot(x.data() + r * x.cols(), weight.data() + c * x.cols(), x.cols()) +
+                    (bias ? bias[c] : T(0));
+    return;
+  }
+  const Matrix<T> transposed = weight.transpose();
   multiply<T>({x.data(), x.cols(), 1}, rows, x.cols(), transposed.data(), transposed.cols(),
               weight.rows(), bias, false, out.data(), out.cols());
 }

@@ -5,6 +5,7 @@
 
 #include "pgexplainer/core/option_fields.h"
 #include "pgexplainer/nn/layer.h"
+#include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 
@@ -23,10 +24,11 @@ void linear_backward(const Matrix<T>& x, ConstMatrixView<T> weight, const Matrix
 /// `sum` lies in memory.
 template <class T>
 void add_column_sums(const Matrix<T>& rows, T* sum) {
-  for (Index r = 0; r < rows.rows(); ++r) {
-    const T* row = rows.data() + r * rows.cols();
-    for (Index c = 0; c < rows.cols(); ++c) sum[c] += row[c];
-  }
+  for_each_strip<T>(rows.cols(), [&]<class S>(Index c) {
+    S total = S::load(sum + c);
+    for (Index r = 0; r < rows.rows(); ++r) total.add(S::load(rows.data() + r * rows.cols() + c));
+    total.store(sum + c);
+  });
 }
 
 /// The same with the slots of a weight and an optional bias inside theta.

@@ -41,8 +41,7 @@ LossSum softmax_cross_entropy(const Matrix<T>& logits, std::span<const std::int6
     d = (in - largest).exp();
     const T total = d.sum();
     const Index target = label[at(row)];
-    sum.loss +=
-        scale * (std::log(static_cast<double>(total)) - static_cast<double>(in(target)-largest));
+    sum.loss += scale * static_cast<double>(std::log(total) - (in(target) - largest));
     sum.correct += best == target ? 1 : 0;
     d *= static_cast<T>(scale) / total;
     d(target) -= static_cast<T>(scale);

@@ -59,12 +59,25 @@ struct Strip {
     to += H * kHalf;
     unroll<S>([&](auto i) { to[i] = s[i]; });
   }
-  /// this += a * x
-  [[gnu::always_inline]] void add_scaled(T a, const Strip& x) {
-    unroll<V>([&](auto i) { v[i] += a * x.v[i]; });
-    unroll<H>([&](auto i) { h[i] += a * x.h[i]; });
-    unroll<S>([&](auto i) { s[i] += a * x.s[i]; });
+  /// A number in every lane, straight from memory: one load, where copies of a scalar cost a
+  /// shuffle each.
+  [[gnu::always_inline]] static Full broadcast(const T* number) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return Full{((void)I, *number)...}; }
+    (std::make_integer_sequence<int, kLanes>{});
   }
+  [[gnu::always_inline]] static Half lower_half(const Full& full) {
+    if constexpr (kHalf == 4)
+      return __builtin_shufflevector(full, full, 0, 1, 2, 3);
+    else
+      return __builtin_shufflevector(full, full, 0, 1);
+  }
+  /// this += a * x, a the same in every lane
+  [[gnu::always_inline]] void add_scaled(const Full& a, const Strip& x) {
+    unroll<V>([&](auto i) { v[i] += a * x.v[i]; });
+    unroll<H>([&](auto i) { h[i] += lower_half(a) * x.h[i]; });
+    unroll<S>([&](auto i) { s[i] += a[0] * x.s[i]; });
+  }
+  [[gnu::always_inline]] void add_scaled(T a, const Strip& x) { add_scaled(broadcast(&a), x); }
   [[gnu::always_inline]] void add(const Strip& x) {
     unroll<V>([&](auto i) { v[i] += x.v[i]; });
     unroll<H>([&](auto i) { h[i] += x.h[i]; });
@@ -132,10 +145,31 @@ template <class T, class F>
 
 /// <a, b>, always added in the same order, wherever the rows lie in memory.
 template <class T>
-T row_dot(const T* a, const T* b, Index cols) {
+[[gnu::always_inline]] inline T row_dot(const T* a, const T* b, Index cols) {
   T sum(0);
   for_each_strip<T>(cols, [&]<class S>(Index c) { sum += S::load(a + c).dot(S::load(b + c)); });
   return sum;
+}
+
+/// Columns [column, column + from.cols()) of the first rows of `to` = `from`.
+template <class T>
+void copy_columns(const Matrix<T>& from, Index rows, Matrix<T>& to, Index column) {
+  for (Index r = 0; r < rows; ++r)
+    for_each_strip<T>(from.cols(), [&]<class S>(Index c) {
+      S::load(from.data() + r * from.cols() + c).store(to.data() + r * to.cols() + column + c);
+    });
+}
+
+/// The adjoint: the first rows of `from` += those columns of `to`.
+template <class T>
+void add_columns(const Matrix<T>& to, Index column, Matrix<T>& from) {
+  for (Index r = 0; r < to.rows(); ++r)
+    for_each_strip<T>(from.cols(), [&]<class S>(Index c) {
+      T* sum = from.data() + r * from.cols() + c;
+      S strip = S::load(sum);
+      strip.add(S::load(to.data() + r * to.cols() + column + c));
+      strip.store(sum);
+    });
 }
 
 }  // namespace pgexplainer
