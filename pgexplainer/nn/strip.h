@@ -5,6 +5,7 @@
 // clang, no intrinsics.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "pgexplainer/core/matrix.h"
@@ -24,17 +25,19 @@ struct Strip {
   static constexpr int kLanes = 32 / static_cast<int>(sizeof(T));
   static constexpr int kHalf = kLanes / 2;
   static constexpr Index kCols = V * kLanes + H * kHalf + S;
+  // NOLINTBEGIN(modernize-use-using): GCC drops the attribute from a dependent alias.
   typedef T Full __attribute__((vector_size(32)));
   typedef T Half __attribute__((vector_size(16)));
   // The same where they lie in memory: any address, any type around them.
   typedef T FullAt __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
   typedef T HalfAt __attribute__((vector_size(16), aligned(alignof(T)), may_alias));
+  // NOLINTEND(modernize-use-using)
 
   // Plain arrays: std::array loses the vector attribute. Unused parts keep one element that nothing
   // touches.
-  Full v[V > 0 ? V : 1];
-  Half h[H > 0 ? H : 1];
-  T s[S > 0 ? S : 1];
+  Full v[std::max(V, 1)];
+  Half h[std::max(H, 1)];
+  T s[std::max(S, 1)];
 
   [[gnu::always_inline]] static Strip zero() {
     Strip r;
