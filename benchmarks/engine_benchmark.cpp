@@ -6,6 +6,8 @@
 #include "pgexplainer/core/random.h"
 #include "pgexplainer/datasets/ba_2motifs.h"
 #include "pgexplainer/datasets/ba_shapes.h"
+#include "pgexplainer/datasets/tree_grid.h"
+#include "pgexplainer/graph/computation_graph.h"
 #include "pgexplainer/model/architecture.h"
 #include "pgexplainer/model/trainer.h"
 #include "pgexplainer/nn/aggregate.h"
@@ -71,6 +73,24 @@ void Aggregate(benchmark::State& state) {
   set_flops(state, 2.0 * static_cast<double>(dataset.graph.num_edges() * state.range(0)));
 }
 
+/// The cost of cutting a computation graph must not grow with the graph around it.
+void CutComputationGraph(benchmark::State& state) {
+  TreeGridOptions sizes;
+  sizes.tree_levels = state.range(0);
+  sizes.num_motifs = std::int64_t{1} << (state.range(0) - 2);
+  const Dataset dataset = generate_tree_grid(sizes, 1);
+  ComputationGraphBuilder builder(dataset.graph);
+  ComputationGraph cut;
+  RandomStream random(1, RandomPurpose::test);
+  const auto nodes = static_cast<std::uint64_t>(dataset.graph.num_nodes());
+  for (auto _ : state) {
+    const std::array target{static_cast<NodeId>(random.below(nodes))};
+    builder.build(target, 3, cut);
+    benchmark::DoNotOptimize(cut.num_edges());
+  }
+  state.counters["nodes"] = static_cast<double>(nodes);
+}
+
 void epochs(benchmark::State& state, const Dataset& dataset) {
   const auto model = std::make_shared<NativeGnn<float>>(make_architecture({}, dataset), "paper", 1);
   Trainer trainer(dataset, model, {}, 1, static_cast<int>(state.range(0)));
@@ -83,6 +103,7 @@ void GraphEpoch(benchmark::State& state) { epochs(state, generate_ba_2motifs({},
 BENCHMARK(LinearForward)->Arg(20)->Arg(32)->Arg(64);
 BENCHMARK(LinearBackward)->Arg(20)->Arg(32)->Arg(64);
 BENCHMARK(Aggregate)->Arg(20)->Arg(32)->Arg(64);
+BENCHMARK(CutComputationGraph)->ArgName("levels")->Arg(9)->Arg(13)->Arg(17)->Arg(20);
 BENCHMARK(NodeEpoch)->Arg(1)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK(GraphEpoch)
     ->ArgName("threads")

@@ -1,6 +1,7 @@
 // pgexplainer train: trains a graph neural network, for the paper's pipeline and for people without
 // one.
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -107,8 +108,11 @@ void train(const Arguments& arguments) {
   else
     fmt::print(stderr, "{}: {} parameters, {} epochs in {:.1f} s\n", arguments.output,
                model->theta().size(), epochs, seconds_since(start));
-  fmt::print(stderr, "accuracy: train {:.3f}, validation {:.3f}, test {:.3f}\n", accuracy.train,
-             accuracy.val, accuracy.test);
+  const auto in_words = [](double share) {
+    return std::isnan(share) ? std::string("none") : fmt::format("{:.3f}", share);
+  };
+  fmt::print(stderr, "accuracy: train {}, validation {}, test {}\n", in_words(accuracy.train),
+             in_words(accuracy.val), in_words(accuracy.test));
 }
 
 }  // namespace

@@ -93,6 +93,8 @@ Trainer::Trainer(const Dataset& dataset, std::shared_ptr<NativeGnn<float>> model
     throw_bad_input("the model reads {} features per edge, the dataset has {}",
                     model_->edge_channels(), dataset.edge_attr.cols());
   if (train_.empty()) throw_bad_input("the training set is empty: train_mask marks nothing");
+  if (options.patience > 0 && val_.empty())
+    throw_bad_input("option patience needs a validation set, and val_mask marks nothing");
   for (int i = 0; i < pool_.size(); ++i)
     workers_.push_back(std::make_unique<Worker>(dataset, norms_));
   for (const Parameter& p : model_->layout().parameters())

@@ -135,6 +135,10 @@ TEST(Trainer, RefusesWhatCannotBeTrained) {
   Dataset more_classes = dataset;
   more_classes.y[0] = 5;
   EXPECT_THROW(Trainer(more_classes, model, {}, 0, 1), Error);
+  bad = {};
+  bad.patience = 3;
+  std::fill(dataset.val_mask.begin(), dataset.val_mask.end(), 0);
+  EXPECT_THROW(Trainer(dataset, model, bad, 0, 1), Error);
   std::fill(dataset.train_mask.begin(), dataset.train_mask.end(), 0);
   EXPECT_THROW(Trainer(dataset, model, {}, 0, 1), Error);
 }
