@@ -45,12 +45,13 @@ nlohmann::json history_to_json(const std::vector<EpochRecord>& history) {
   return json;
 }
 
-/// Runs to the end, leaving a checkpoint every few seconds and when the user stops it.
+/// Runs to the end, leaving a checkpoint at first, every few seconds, and when the user stops it.
 void run_epochs(Trainer& trainer, std::int64_t epochs, const std::filesystem::path& checkpoint,
                 const std::string& identity) {
   ProgressBar bar("training");
   const Progress progress = bar.callback();
-  auto saved = Clock::now();
+  Clock::time_point
+      saved{};  // long ago: the first epoch leaves a checkpoint, so that a bad place shows at once
   while (!trainer.finished()) {
     trainer.run_epoch();
     const EpochRecord& last = trainer.state().history.back();
