@@ -33,6 +33,7 @@ inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, const T
   const T* column = a.data;
   const Index row_stride = a.row_stride;
   const Index inner_stride = a.inner_stride;
+#pragma GCC unroll 4
   for (Index k = 0; k < inner; ++k) {
     const S row = S::load(b);
     unroll<R>([&](auto r) { sum[r].add_scaled(S::broadcast(column + r * row_stride), row); });

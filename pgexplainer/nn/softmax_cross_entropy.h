@@ -34,17 +34,19 @@ LossSum softmax_cross_entropy(const Matrix<T>& logits, std::span<const std::int6
   dlogits.setZero(logits.rows(), logits.cols());
   for (Index row = 0; row < logits.rows(); ++row) {
     if (!chosen.empty() && !chosen[at(row)]) continue;
-    const auto in = logits.row(row).array();
+    const T* in = logits.data() + row * logits.cols();
+    T* d = dlogits.data() + row * logits.cols();
     Index best = 0;
-    const T largest = in.maxCoeff(&best);
-    auto d = dlogits.row(row).array();
-    d = (in - largest).exp();
-    const T total = d.sum();
+    for (Index c = 1; c < logits.cols(); ++c)
+      if (in[c] > in[best]) best = c;
+    T total(0);
+    for (Index c = 0; c < logits.cols(); ++c) total += d[c] = std::exp(in[c] - in[best]);
     const Index target = label[at(row)];
-    sum.loss += scale * static_cast<double>(std::log(total) - (in(target) - largest));
+    sum.loss += scale * static_cast<double>(std::log(total) - (in[target] - in[best]));
     sum.correct += best == target ? 1 : 0;
-    d *= static_cast<T>(scale) / total;
-    d(target) -= static_cast<T>(scale);
+    const T share = static_cast<T>(scale) / total;
+    for (Index c = 0; c < logits.cols(); ++c) d[c] *= share;
+    d[target] -= static_cast<T>(scale);
   }
   return sum;
 }
