@@ -14,20 +14,17 @@ inline constexpr double kSmallestNorm = 1e-12;
 /// y may be x itself; norm becomes rows x 1.
 template <class T>
 void l2_norm_forward(const Matrix<T>& x, Matrix<T>& y, Matrix<T>& norm) {
-  norm.resize(x.rows(), 1);
+  norm.setZero(x.rows(), 1);
   y.resize(x.rows(), x.cols());
-  const Index cols = x.cols();
-  for (Index i = 0; i < x.rows(); ++i)
-    norm(i, 0) = row_dot(x.data() + i * cols, x.data() + i * cols, cols);
+  add_row_dots(x, x, norm);
   norm = norm.array().sqrt().max(T(kSmallestNorm));
-  for (Index i = 0; i < x.rows(); ++i) {
-    const T scale = T(1) / norm(i, 0);
-    for_each_strip<T>(cols, [&]<class S>(Index c) {
-      S row = S::load(x.data() + i * cols + c);
-      row.scale(scale);
-      row.store(y.data() + i * cols + c);
-    });
-  }
+  for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      S row = S::load(x.data() + i * x.cols() + c);
+      row.scale(T(1) / norm(i, 0));
+      row.store(y.data() + i * x.cols() + c);
+    }
+  });
 }
 
 /// dx = (dy - y <y, dy>) / |x|; below the smallest norm the divisor is a constant: dx = dy / 1e-12.
@@ -35,18 +32,18 @@ template <class T>
 void l2_norm_backward(const Matrix<T>& y, const Matrix<T>& norm, const Matrix<T>& dy,
                       Matrix<T>& dx) {
   dx.resize(y.rows(), y.cols());
-  for (Index i = 0; i < y.rows(); ++i) {
-    const Index row = i * y.cols();
-    const T along =
-        norm(i, 0) > T(kSmallestNorm) ? row_dot(y.data() + row, dy.data() + row, y.cols()) : T(0);
-    const T scale = T(1) / norm(i, 0);
-    for_each_strip<T>(y.cols(), [&]<class S>(Index c) {
-      S d = S::load(dy.data() + row + c);
-      d.add_scaled(-along, S::load(y.data() + row + c));
-      d.scale(scale);
-      d.store(dx.data() + row + c);
-    });
-  }
+  Matrix<T> along = Matrix<T>::Zero(y.rows(), 1);
+  add_row_dots(y, dy, along);
+  along = (norm.array() > T(kSmallestNorm)).select(along, T(0));
+  for_each_strip<T>(y.cols(), [&]<class S>(Index c) {
+    for (Index i = 0; i < y.rows(); ++i) {
+      const Index at_row = i * y.cols() + c;
+      S d = S::load(dy.data() + at_row);
+      d.add_scaled(-along(i, 0), S::load(y.data() + at_row));
+      d.scale(T(1) / norm(i, 0));
+      d.store(dx.data() + at_row);
+    }
+  });
 }
 
 template <class T>

@@ -72,9 +72,14 @@ void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, c
   if (weight.rows() <
       Strip<T, 1, 0, 0>::kCols) {  // a few classes: no vector to fill, but long rows to multiply
     for (Index r = 0; r < rows; ++r)
-      for (Index c = 0; c < weight.rows(); ++c)
-        out(r, c) = row_dot(x.data() + r * x.cols(), weight.data() + c * x.cols(), x.cols()) +
-                    (bias ? bias[c] : T(0));
+      for (Index o = 0; o < weight.rows(); ++o) out(r, o) = bias ? bias[o] : T(0);
+    for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
+      for (Index r = 0; r < rows; ++r) {
+        const S row = S::load(x.data() + r * x.cols() + c);
+        for (Index o = 0; o < weight.rows(); ++o)
+          out(r, o) += row.dot(S::load(weight.data() + o * x.cols() + c));
+      }
+    });
     return;
   }
   const Matrix<T> transposed = weight.transpose();

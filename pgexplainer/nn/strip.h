@@ -146,33 +146,38 @@ template <class T, class F>
   }
 }
 
-/// <a, b>, always added in the same order, wherever the rows lie in memory.
+// Strips outside, rows inside: the width is looked up once, not in every row. Sums are always added
+// in the same order, wherever the rows lie in memory.
+
+/// sum(i) += <row i of a, row i of b>; sum has one column.
 template <class T>
-[[gnu::always_inline]] inline T row_dot(const T* a, const T* b, Index cols) {
-  T sum(0);
-  for_each_strip<T>(cols, [&]<class S>(Index c) { sum += S::load(a + c).dot(S::load(b + c)); });
-  return sum;
+void add_row_dots(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& sum) {
+  for_each_strip<T>(a.cols(), [&]<class S>(Index c) {
+    for (Index i = 0; i < a.rows(); ++i)
+      sum(i, 0) += S::load(a.data() + i * a.cols() + c).dot(S::load(b.data() + i * b.cols() + c));
+  });
 }
 
 /// Columns [column, column + from.cols()) of the first rows of `to` = `from`.
 template <class T>
 void copy_columns(const Matrix<T>& from, Index rows, Matrix<T>& to, Index column) {
-  for (Index r = 0; r < rows; ++r)
-    for_each_strip<T>(from.cols(), [&]<class S>(Index c) {
+  for_each_strip<T>(from.cols(), [&]<class S>(Index c) {
+    for (Index r = 0; r < rows; ++r)
       S::load(from.data() + r * from.cols() + c).store(to.data() + r * to.cols() + column + c);
-    });
+  });
 }
 
 /// The adjoint: the first rows of `from` += those columns of `to`.
 template <class T>
 void add_columns(const Matrix<T>& to, Index column, Matrix<T>& from) {
-  for (Index r = 0; r < to.rows(); ++r)
-    for_each_strip<T>(from.cols(), [&]<class S>(Index c) {
+  for_each_strip<T>(from.cols(), [&]<class S>(Index c) {
+    for (Index r = 0; r < to.rows(); ++r) {
       T* sum = from.data() + r * from.cols() + c;
       S strip = S::load(sum);
       strip.add(S::load(to.data() + r * to.cols() + column + c));
       strip.store(sum);
-    });
+    }
+  });
 }
 
 }  // namespace pgexplainer
