@@ -13,7 +13,8 @@ namespace pgexplainer {
 namespace {
 
 [[noreturn]] void throw_read_error(const std::filesystem::path& path, int code) {
-  if (code == ENOENT || code == ENOTDIR) throw_bad_input("{}: no such file or folder", path.string());
+  if (code == ENOENT || code == ENOTDIR)
+    throw_bad_input("{}: no such file or folder", path.string());
   throw_bad_input("{}: cannot be read: {}", path.string(), std::generic_category().message(code));
 }
 
