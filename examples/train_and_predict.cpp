@@ -26,21 +26,23 @@ int main(int argc, char** argv) {
 
   const auto loaded = read_model(file).model;
   const auto gnn = make_gnn(loaded);
-  const DatasetNorms<float> norms(dataset, loaded->reads_gcn_norm());
-  NodeInstance instance(dataset, norms, gnn->num_hops());
+  const DatasetNorms<float> norms(dataset, gnn->reads_gcn_norm());
+  InstanceCutter cutter(dataset, norms, gnn->task(), gnn->num_hops());
+  InstanceGraph instance;
+  cutter.cut({400}, instance);
   const auto run = gnn->new_run();
-  const Matrix<float> logits = run->forward(instance.assemble(400), {});
+  const Matrix<float> logits = run->forward(instance.input(), {});
   Index predicted = 0;
   logits.row(0).maxCoeff(&predicted);
 
   Matrix<float> dlogits = Matrix<float>::Zero(1, gnn->num_classes());
   dlogits(0, predicted) = 1;
-  std::vector<float> dmask(static_cast<std::size_t>(instance.graph().num_edges()), 0.0F);
+  std::vector<float> dmask(static_cast<std::size_t>(instance.num_edges()), 0.0F);
   run->backward(dlogits, dmask, nullptr);
   std::size_t strongest = 0;
   for (std::size_t e = 0; e < dmask.size(); ++e)
     if (dmask[e] > dmask[strongest]) strongest = e;
-  const EdgeId edge = instance.graph().edges()[strongest];
+  const EdgeId edge = instance.edges[strongest];
   std::printf(
       "node 400 is of class %d; the logit depends most on edge %d -> %d, of %zu edges in reach\n",
       static_cast<int>(predicted), dataset.graph.source(edge), dataset.graph.target(edge),

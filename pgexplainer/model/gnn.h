@@ -57,6 +57,8 @@ class Gnn {
   /// How far a node's prediction reaches, in hops; kWholeGraph when it depends on every node.
   static constexpr int kWholeGraph = -1;
   [[nodiscard]] virtual int num_hops() const = 0;
+  /// Which gcn_norm of the input it reads: [without, with own self-loops].
+  [[nodiscard]] virtual std::array<bool, 2> reads_gcn_norm() const { return {false, false}; }
 
   /// Z = GNNE(G, X) for every node, Eq. (7).
   [[nodiscard]] virtual Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const = 0;

@@ -73,40 +73,6 @@ const GnnInput<float>& GraphBatch::assemble(std::span<const std::int64_t> graphs
   return input_;
 }
 
-const GnnInput<float>& NodeInstance::assemble(NodeId node) {
-  builder_.build(std::array{node}, num_hops_, cut_);
-  nodes_within_.clear();
-  for (int h = 0; h <= num_hops_; ++h) nodes_within_.push_back(cut_.nodes_within(h));
-  x_.resize(cut_.num_nodes(), dataset_->x.cols());
-  for (NodeId i = 0; i < cut_.num_nodes(); ++i) x_.row(i) = dataset_->x.row(cut_.nodes()[at(i)]);
-  input_.graph = cut_.adjacency();
-  input_.x = &x_;
-  input_.nodes_within = nodes_within_;
-  if (!dataset_->edge_weight.empty()) {
-    edge_weight_.resize(at(cut_.num_edges()));
-    for (EdgeId e = 0; e < cut_.num_edges(); ++e)
-      edge_weight_[at(e)] = dataset_->edge_weight[at(cut_.edges()[at(e)])];
-    input_.edge_weight = edge_weight_;
-  }
-  if (dataset_->edge_attr.cols() > 0) {
-    edge_attr_.resize(cut_.num_edges(), dataset_->edge_attr.cols());
-    for (EdgeId e = 0; e < cut_.num_edges(); ++e)
-      edge_attr_.row(e) = dataset_->edge_attr.row(cut_.edges()[at(e)]);
-    input_.edge_attr = &edge_attr_;
-  }
-  for (std::size_t loops = 0; loops < 2; ++loops) {
-    if (!norms_->present[loops]) continue;
-    norm_[loops].edge.resize(at(cut_.num_edges()));
-    for (EdgeId e = 0; e < cut_.num_edges(); ++e)
-      norm_[loops].edge[at(e)] = norms_->norm[loops].edge[at(cut_.edges()[at(e)])];
-    norm_[loops].loop.resize(loops == 1 ? at(cut_.num_nodes()) : 0);
-    for (std::size_t i = 0; i < norm_[loops].loop.size(); ++i)
-      norm_[loops].loop[i] = norms_->norm[loops].loop[at(cut_.nodes()[i])];
-    input_.gcn_norm[loops] = norm_[loops];
-  }
-  return input_;
-}
-
 template struct DatasetNorms<float>;
 template struct DatasetNorms<double>;
 

@@ -265,6 +265,9 @@ class NativeAsGnn final : public Gnn {
   [[nodiscard]] int num_hops() const override {
     return model_->mixes_all_rows(false) ? kWholeGraph : model_->num_convolutions();
   }
+  [[nodiscard]] std::array<bool, 2> reads_gcn_norm() const override {
+    return model_->reads_gcn_norm();
+  }
   [[nodiscard]] Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const override {
     check_input(*model_, input, {});
     GnnInput<float> every_row = input;

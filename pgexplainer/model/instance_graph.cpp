@@ -1,0 +1,150 @@
+#include "pgexplainer/model/instance_graph.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "pgexplainer/core/error.h"
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/model/gnn.h"
+
+namespace pgexplainer {
+
+GnnInput<float> InstanceGraph::input() const {
+  GnnInput<float> input;
+  input.graph = {in_ptr, in_source, in_edge};
+  input.x = &x;
+  input.edge_weight = edge_weight;
+  if (edge_attr.cols() > 0) input.edge_attr = &edge_attr;
+  input.nodes_within = nodes_within;
+  for (std::size_t loops = 0; loops < 2; ++loops) input.gcn_norm[loops] = norm[loops];
+  return input;
+}
+
+InstanceCutter::InstanceCutter(const Dataset& dataset, const DatasetNorms<float>& norms, Task task,
+                               int num_hops)
+    : dataset_(&dataset),
+      norms_(&norms),
+      task_(task),
+      num_hops_(num_hops),
+      builder_(dataset.graph) {}
+
+void InstanceCutter::cut(const Instance& instance, InstanceGraph& result) {
+  const std::int64_t bound =
+      task_ == Task::graph ? dataset_->num_graphs() : dataset_->graph.num_nodes();
+  const bool known = instance.id >= 0 && instance.id < bound &&
+                     (!instance.is_link() ||
+                      (task_ != Task::graph && instance.second >= 0 && instance.second < bound));
+  if (!known)
+    throw_bad_input("{} has no instance {}; it has 0 to {}", dataset_->name,
+                    instance.is_link() ? fmt::format("{}-{}", instance.id, instance.second)
+                                       : std::to_string(instance.id),
+                    bound - 1);
+  if (instance.is_link() && instance.id == instance.second)
+    throw_bad_input("a link joins two different nodes, not {} and itself", instance.id);
+  result.instance = instance;
+  if (task_ == Task::graph) {
+    const auto first = dataset_->graph_ptr[at(instance.id)];
+    const auto edge = dataset_->edge_ptr[at(instance.id)];
+    cut_whole(instance, first, dataset_->graph_ptr[at(instance.id) + 1] - first, edge,
+              dataset_->edge_ptr[at(instance.id) + 1] - edge, result);
+  } else if (num_hops_ == Gnn::kWholeGraph) {
+    cut_whole(instance, 0, dataset_->graph.num_nodes(), 0, dataset_->graph.num_edges(), result);
+  } else {
+    cut_around(instance, result);
+  }
+  gather(result);
+}
+
+void InstanceCutter::cut_around(const Instance& instance, InstanceGraph& result) {
+  std::vector<NodeId>& targets = result.targets;
+  targets.assign(1, static_cast<NodeId>(instance.id));
+  if (instance.is_link()) targets.push_back(static_cast<NodeId>(instance.second));
+  builder_.build(targets, num_hops_, cut_);
+  std::iota(targets.begin(), targets.end(), 0);
+  result.logit_row = 0;
+  result.nodes.assign(cut_.nodes().begin(), cut_.nodes().end());
+  result.edges.assign(cut_.edges().begin(), cut_.edges().end());
+  const Adjacency graph = cut_.adjacency();
+  result.in_ptr.assign(graph.in_ptr.begin(), graph.in_ptr.end());
+  result.in_source.assign(graph.in_source.begin(), graph.in_source.end());
+  result.in_edge.clear();
+  result.source = result.in_source;
+  result.target.resize(at(cut_.num_edges()));
+  for (NodeId i = 0; i < cut_.num_nodes(); ++i)
+    for (EdgeId e = graph.in_ptr[at(i)]; e < graph.in_ptr[at(i) + 1]; ++e) result.target[at(e)] = i;
+  result.nodes_within.clear();
+  for (int h = 0; h <= num_hops_; ++h) result.nodes_within.push_back(cut_.nodes_within(h));
+  // Edges among the nodes are all here, and the edges into a node keep the order of their ids.
+  result.reverse.resize(at(cut_.num_edges()));
+  for (std::size_t e = 0; e < result.reverse.size(); ++e) {
+    const EdgeId wanted = dataset_->graph.reverse_edge(result.edges[e]);
+    const auto row = result.edges.begin();
+    const auto begin = row + graph.in_ptr[at(result.source[e])];
+    const auto end = row + graph.in_ptr[at(result.source[e]) + 1];
+    const auto found = std::lower_bound(begin, end, wanted);
+    result.reverse[e] = wanted != kNoEdge && found != end && *found == wanted
+                            ? static_cast<EdgeId>(found - row)
+                            : kNoEdge;
+  }
+}
+
+void InstanceCutter::cut_whole(const Instance& instance, NodeId first_node, NodeId num_nodes,
+                               EdgeId first_edge, EdgeId num_edges, InstanceGraph& result) const {
+  const Graph& graph = dataset_->graph;
+  const Adjacency all = graph.adjacency();
+  result.nodes.resize(at(num_nodes));
+  std::iota(result.nodes.begin(), result.nodes.end(), first_node);
+  result.edges.resize(at(num_edges));
+  std::iota(result.edges.begin(), result.edges.end(), first_edge);
+  result.source.resize(at(num_edges));
+  result.target.resize(at(num_edges));
+  result.reverse.resize(at(num_edges));
+  for (EdgeId e = 0; e < num_edges; ++e) {
+    const EdgeId global = first_edge + e;
+    result.source[at(e)] = graph.source(global) - first_node;
+    result.target[at(e)] = graph.target(global) - first_node;
+    const EdgeId back = graph.reverse_edge(global);
+    result.reverse[at(e)] = back == kNoEdge ? kNoEdge : back - first_edge;
+  }
+  const EdgeId first_slot = all.in_ptr[at(first_node)];
+  result.in_ptr.resize(at(num_nodes) + 1);
+  for (NodeId i = 0; i <= num_nodes; ++i)
+    result.in_ptr[at(i)] = all.in_ptr[at(first_node + i)] - first_slot;
+  result.in_source.resize(at(num_edges));
+  result.in_edge.resize(at(num_edges));
+  for (EdgeId slot = 0; slot < num_edges; ++slot) {
+    result.in_source[at(slot)] = all.in_source[at(first_slot + slot)] - first_node;
+    result.in_edge[at(slot)] = all.edge_of(first_slot + slot) - first_edge;
+  }
+  result.nodes_within.clear();
+  result.targets.clear();
+  result.logit_row = 0;
+  if (task_ == Task::graph) return;
+  result.targets.push_back(static_cast<NodeId>(instance.id));
+  if (instance.is_link()) result.targets.push_back(static_cast<NodeId>(instance.second));
+  result.logit_row = instance.is_link() ? 0 : static_cast<Index>(instance.id);
+}
+
+void InstanceCutter::gather(InstanceGraph& result) const {
+  result.x.resize(result.num_nodes(), dataset_->x.cols());
+  for (NodeId i = 0; i < result.num_nodes(); ++i)
+    result.x.row(i) = dataset_->x.row(result.nodes[at(i)]);
+  const auto take_edges = [&](const std::vector<float>& all, std::vector<float>& mine) {
+    mine.resize(all.empty() ? 0 : at(result.num_edges()));
+    for (std::size_t e = 0; e < mine.size(); ++e) mine[e] = all[at(result.edges[e])];
+  };
+  take_edges(dataset_->edge_weight, result.edge_weight);
+  result.edge_attr.resize(dataset_->edge_attr.cols() > 0 ? result.num_edges() : 0,
+                          dataset_->edge_attr.cols());
+  for (Index e = 0; e < result.edge_attr.rows(); ++e)
+    result.edge_attr.row(e) = dataset_->edge_attr.row(result.edges[at(e)]);
+  for (std::size_t loops = 0; loops < 2; ++loops) {
+    const GcnNorm<float>& all = norms_->norm[loops];
+    take_edges(all.edge, result.norm[loops].edge);
+    result.norm[loops].loop.resize(all.loop.empty() ? 0 : at(result.num_nodes()));
+    for (std::size_t i = 0; i < result.norm[loops].loop.size(); ++i)
+      result.norm[loops].loop[i] = all.loop[at(result.nodes[i])];
+  }
+}
+
+}  // namespace pgexplainer
