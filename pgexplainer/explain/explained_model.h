@@ -1,0 +1,33 @@
+// A trained network beside the data it is explained on: what every explainer needs, computed once.
+#pragma once
+
+#include <memory>
+
+#include "pgexplainer/model/gnn.h"
+#include "pgexplainer/model/instance_graph.h"
+
+namespace pgexplainer {
+
+/// The dataset must outlive it.
+class ExplainedModel {
+ public:
+  /// Throws if the network was made for other features, another task or other classes.
+  ExplainedModel(std::shared_ptr<const Gnn> gnn, const Dataset& dataset);
+
+  [[nodiscard]] const Gnn& gnn() const { return *gnn_; }
+  [[nodiscard]] const Dataset& dataset() const { return *dataset_; }
+  /// Everything, as one input.
+  [[nodiscard]] GnnInput<float> whole() const { return whole_input(*dataset_, norms_); }
+  /// Z = GNNE(G_o, X) of every node, on the full graph.
+  [[nodiscard]] Matrix<float> embed(Embedding kind) const { return gnn_->embed(whole(), kind); }
+  [[nodiscard]] InstanceCutter new_cutter() const {
+    return {*dataset_, norms_, gnn_->task(), gnn_->num_hops()};
+  }
+
+ private:
+  std::shared_ptr<const Gnn> gnn_;
+  const Dataset* dataset_;
+  DatasetNorms<float> norms_;
+};
+
+}  // namespace pgexplainer

@@ -1,0 +1,75 @@
+// What every explanation method offers: say what it cannot do, learn from a population if it
+// learns, and score the edges of an instance.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pgexplainer/core/progress.h"
+#include "pgexplainer/explain/explained_model.h"
+#include "pgexplainer/explain/explanation.h"
+#include "pgexplainer/parallel/thread_pool.h"
+
+namespace pgexplainer {
+
+/// Whether a method can explain a model; if not, why not and what to do.
+struct Support {
+  std::string reason;  ///< empty = it can
+  explicit operator bool() const { return reason.empty(); }
+};
+
+/// What fitting has become.
+struct FitReport {
+  std::vector<double> loss;           ///< the objective after each epoch, mean over instances
+  std::vector<std::string> warnings;  ///< what a user should know before trusting the scores
+  int restarts = 0;                   ///< fits that were begun anew
+};
+
+/// Scores of one instance, higher = more important.
+struct Scores {
+  std::vector<float> edge;     ///< one per local edge
+  std::vector<float> feature;  ///< one per feature; empty = not explained
+};
+
+class Explainer {
+ public:
+  virtual ~Explainer() = default;
+
+  /// The name used by --method.
+  [[nodiscard]] virtual std::string_view method() const = 0;
+  /// Asked before any work.
+  [[nodiscard]] virtual Support supports(const ExplainedModel&) const { return {}; }
+  /// Learns from a population of instances. Methods that explain each instance for itself need not.
+  virtual FitReport fit(const ExplainedModel&, std::span<const Instance>, ThreadPool&,
+                        const Progress&) {
+    return {};
+  }
+  /// Computes what all instances of this data share; called once before score().
+  virtual void prepare(const ExplainedModel&) {}
+  /// Scores the edges of an instance. Called from several threads, each with a run of its own.
+  [[nodiscard]] virtual Scores score(const InstanceGraph& instance, GnnRun& run) const = 0;
+};
+
+struct ExplainOptions {
+  SelectionOptions selection;
+  bool merge_directions = true;  ///< of undirected graphs: both get the mean score
+};
+
+/// Explains instances in order, handing each explanation over as soon as those before it are done.
+/// Throws if the method does not support the model.
+void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
+             const ExplainOptions& options, ThreadPool& pool,
+             const std::function<void(Explanation&&)>& take, const Progress& progress = {});
+/// All of them at once.
+std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explainer,
+                                 std::span<const Instance> instances, const ExplainOptions& options,
+                                 ThreadPool& pool, const Progress& progress = {});
+
+/// The class probabilities of an instance for a mask (empty = all edges whole).
+Prediction predict(const InstanceGraph& instance, GnnRun& run, std::span<const float> mask);
+
+}  // namespace pgexplainer

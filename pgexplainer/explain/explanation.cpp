@@ -1,0 +1,128 @@
+#include "pgexplainer/explain/explanation.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/explain/edge_pairs.h"
+
+namespace pgexplainer {
+namespace {
+
+/// Pairs of directions, best first.
+std::vector<EdgeId> ranked_pairs(const Explanation& explanation, const EdgePairs& pairs) {
+  std::vector<float> score;
+  pairs.mean<float>(explanation.score, score);
+  std::vector<EdgeId> order(at(pairs.count()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](EdgeId a, EdgeId b) { return score[at(a)] > score[at(b)]; });
+  return order;
+}
+
+std::vector<std::uint8_t> edges_of(const EdgePairs& pairs, std::span<const EdgeId> chosen) {
+  std::vector<std::uint8_t> of_pair(at(pairs.count()), 0), of_edge;
+  for (const EdgeId pair : chosen) of_pair[at(pair)] = 1;
+  pairs.spread<std::uint8_t>(of_pair, of_edge);
+  return of_edge;
+}
+
+}  // namespace
+
+std::int64_t Prediction::predicted_class() const {
+  return std::max_element(probability.begin(), probability.end()) - probability.begin();
+}
+
+void merge_directions(Explanation& explanation) {
+  const EdgePairs pairs(explanation.reverse);
+  std::vector<float> mean;
+  pairs.mean<float>(explanation.score, mean);
+  pairs.spread<float>(mean, explanation.score);
+}
+
+std::vector<std::uint8_t> top_k(const Explanation& explanation, std::int64_t k) {
+  const EdgePairs pairs(explanation.reverse);
+  std::vector<EdgeId> order = ranked_pairs(explanation, pairs);
+  order.resize(at(std::clamp<std::int64_t>(k, 0, pairs.count())));
+  return edges_of(pairs, order);
+}
+
+std::vector<std::uint8_t> at_least(const Explanation& explanation, double threshold) {
+  const EdgePairs pairs(explanation.reverse);
+  std::vector<float> score;
+  pairs.mean<float>(explanation.score, score);
+  std::vector<EdgeId> chosen;
+  for (EdgeId pair = 0; pair < pairs.count(); ++pair)
+    if (static_cast<double>(score[at(pair)]) >= threshold) chosen.push_back(pair);
+  return edges_of(pairs, chosen);
+}
+
+std::vector<std::uint8_t> within_budget(const Explanation& explanation, std::int64_t budget) {
+  const EdgePairs pairs(explanation.reverse);
+  std::vector<EdgeId> chosen;
+  for (const EdgeId pair : ranked_pairs(explanation, pairs)) {
+    budget -= pairs.size[at(pair)];
+    if (budget < 0) break;
+    chosen.push_back(pair);
+  }
+  return edges_of(pairs, chosen);
+}
+
+std::vector<std::uint8_t> complement(std::span<const std::uint8_t> selected) {
+  std::vector<std::uint8_t> rest(selected.size());
+  for (std::size_t e = 0; e < rest.size(); ++e) rest[e] = selected[e] ? 0 : 1;
+  return rest;
+}
+
+std::vector<std::uint8_t> connected_part(const Explanation& explanation,
+                                         std::span<const std::uint8_t> selected) {
+  std::unordered_map<NodeId, NodeId> root;
+  const auto find = [&](NodeId node) {
+    auto at_node = root.try_emplace(node, node).first;
+    while (at_node->second != at_node->first) {
+      const auto above = root.find(at_node->second);
+      at_node->second = above->second;
+      at_node = above;
+    }
+    return at_node->first;
+  };
+  std::unordered_map<NodeId, std::int64_t> part_size;
+  for (std::size_t e = 0; e < selected.size(); ++e)
+    if (selected[e]) {
+      const NodeId a = find(explanation.source[e]), b = find(explanation.target[e]);
+      root[std::max(a, b)] = std::min(a, b);
+    }
+  std::vector<NodeId> wanted;
+  for (const NodeId target : explanation.targets) wanted.push_back(find(target));
+  if (explanation.targets.empty()) {
+    for (std::size_t e = 0; e < selected.size(); ++e)
+      if (selected[e]) ++part_size[find(explanation.source[e])];
+    std::int64_t largest = 0;
+    for (std::size_t e = 0; e < selected.size(); ++e) {
+      if (!selected[e]) continue;
+      const NodeId part = find(explanation.source[e]);
+      if (part_size[part] > largest) {
+        largest = part_size[part];
+        wanted.assign(1, part);
+      }
+    }
+  }
+  std::vector<std::uint8_t> kept(selected.begin(), selected.end());
+  for (std::size_t e = 0; e < kept.size(); ++e)
+    if (kept[e] &&
+        std::find(wanted.begin(), wanted.end(), find(explanation.source[e])) == wanted.end())
+      kept[e] = 0;
+  return kept;
+}
+
+std::vector<std::uint8_t> select_edges(const Explanation& explanation,
+                                       const SelectionOptions& options) {
+  std::vector<std::uint8_t> selected =
+      options.use_threshold ? at_least(explanation, options.threshold)
+      : options.budget > 0  ? within_budget(explanation, options.budget)
+                            : top_k(explanation, options.top_k);
+  return options.connected ? connected_part(explanation, selected) : selected;
+}
+
+}  // namespace pgexplainer
