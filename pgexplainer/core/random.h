@@ -12,7 +12,15 @@
 namespace pgexplainer {
 
 /// What a stream of random numbers is for; part of the counter, so that streams are independent.
-enum class RandomPurpose : std::uint32_t { generate, split, initialise, shuffle, dropout, test };
+enum class RandomPurpose : std::uint32_t {
+  generate,
+  split,
+  initialise,
+  shuffle,
+  dropout,
+  test,
+  robust_fidelity
+};
 
 /// 128 random bits for a 128-bit counter under a 64-bit key.
 std::array<std::uint32_t, 4> philox(std::uint64_t seed,
