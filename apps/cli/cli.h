@@ -63,6 +63,8 @@ void add_option_fields(CLI::App& verb, Options& options) {
 }
 
 void add_download(CLI::App& app);
+void add_evaluate(CLI::App& app);
+void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_info(CLI::App& app);
 void add_train(CLI::App& app);

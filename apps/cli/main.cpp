@@ -46,6 +46,8 @@ int run(int argc, char** argv) {
   add_download(app);
   add_info(app);
   add_train(app);
+  add_fit(app);
+  add_evaluate(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -23,6 +23,7 @@ PGExplainerOptions paper() {
   o.epochs = 30;
   o.tau_start = 5.0;
   o.tau_end = 2.0;
+  o.entropy_term = "nodes-squared";
   return o;
 }
 
@@ -54,7 +55,6 @@ PGExplainerOptions mean_size() {
   o.target = "class";
   o.size = 5.0;
   o.size_term = "mean";
-  o.entropy_term = "nodes-squared";
   return o;
 }
 

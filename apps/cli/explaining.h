@@ -1,0 +1,50 @@
+// What fit, explain and evaluate share: the model beside its data, the list of instances, and the
+// settings of PGExplainer from a preset and single options.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/cli/cli.h"
+#include "pgexplainer/explain/explained_model.h"
+#include "pgexplainer/explain/pg_explainer_options.h"
+
+namespace pgexplainer::cli {
+
+/// --data and --model; --instances.
+struct ExplainingArguments {
+  std::string data, model, instances = "eval";
+};
+void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments);
+
+/// Keeps the dataset alive for its model.
+struct ModelWithData {
+  Dataset dataset;
+  std::unique_ptr<ExplainedModel> model;
+};
+std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments);
+
+/// "eval" (the dataset's own list; all if it has none), "all", "400:700:5" (Python's range), "1,2,3",
+/// or links as "3-17,5-9".
+std::vector<Instance> parse_instances(const std::string& spec, const Dataset& dataset);
+
+/// --preset and every field of the options; what is given on the command line wins.
+class PGExplainerArguments {
+ public:
+  void add_to(CLI::App& verb);
+  [[nodiscard]] PGExplainerOptions options() const;
+
+ private:
+  CLI::App* verb_ = nullptr;
+  std::string preset_;
+  PGExplainerOptions given_;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start);
+
+/// NaN, which JSON cannot say, becomes null.
+nlohmann::ordered_json number_or_null(double value);
+
+}  // namespace pgexplainer::cli

@@ -1,0 +1,78 @@
+// pgexplainer fit: trains the explanation network over a population of instances.
+#include <chrono>
+
+#include "apps/cli/cli.h"
+#include "apps/cli/explaining.h"
+#include "apps/cli/progress_bar.h"
+#include "pgexplainer/core/option_json.h"
+#include "pgexplainer/io/atomic_file.h"
+#include "pgexplainer/io/explainer_file.h"
+
+namespace pgexplainer::cli {
+namespace {
+
+struct Arguments {
+  ExplainingArguments explaining;
+  PGExplainerArguments pg_explainer;
+  std::string output;
+  CommonOptions common;
+};
+
+void fit(const Arguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  { const AtomicFile can_be_written(arguments.output); }
+  PGExplainer explainer(arguments.pg_explainer.options(), arguments.common.seed);
+  const auto loaded = load_model_with_data(arguments.explaining);
+  const auto instances = parse_instances(arguments.explaining.instances, loaded->dataset);
+  ThreadPool pool(arguments.common.threads);
+  FitReport report;
+  {
+    ProgressBar bar("fitting");
+    report = explainer.fit(*loaded->model, instances, pool, bar.callback());
+  }
+  if (interrupted()) throw_failed("interrupted; no explainer was written");
+  write_explainer(arguments.output, explainer,
+                  {{"dataset", loaded->dataset.name},
+                   {"model", arguments.explaining.model},
+                   {"instances", instances.size()},
+                   {"loss", report.loss},
+                   {"restarts", report.restarts},
+                   {"warnings", report.warnings}});
+  const double seconds = seconds_since(start);
+  if (arguments.common.json)
+    print_json({{"seconds", seconds},
+                {"loss", report.loss.back()},
+                {"epochs", report.loss.size()},
+                {"instances", instances.size()},
+                {"restarts", report.restarts},
+                {"warnings", report.warnings},
+                {"file", arguments.output}});
+  else
+    fmt::print(stderr, "{}: {} epochs over {} instances in {:.1f} s, loss {:.4f}\n",
+               arguments.output, report.loss.size(), instances.size(), seconds,
+               report.loss.back());
+  for (const std::string& warning : report.warnings)
+    fmt::print(stderr, "warning: {}\n", warning);
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("fit", "train the explanation network of PGExplainer");
+  add_explaining_arguments(*verb, arguments->explaining);
+  verb->add_option("-o,--output", arguments->output, "the explainer to write (.safetensors)")
+      ->required();
+  arguments->pg_explainer.add_to(*verb);
+  add_common_options(*verb, arguments->common);
+  verb->footer(
+      "Examples:\n"
+      "  pgexplainer fit --data ba-shapes.npz --model model.safetensors -o explainer.safetensors\n"
+      "  pgexplainer fit --data mutagenicity/ --model gin.safetensors --instances 0:1000 \\\n"
+      "      --objective paper --size 0.01 -o explainer.safetensors\n"
+      "  pgexplainer fit --data ba-shapes.npz --model model.safetensors --preset mean-size -o "
+      "e.safetensors");
+  verb->callback([=] { fit(*arguments); });
+}
+
+}  // namespace pgexplainer::cli
