@@ -22,7 +22,7 @@ std::vector<SparsityPoint> fidelity_by_sparsity(GnnRun& run, const GnnInput<floa
                                                 std::span<const double> levels) {
   const std::vector<EdgePair> pairs = edge_pairs(input.graph, reverse);
   const std::vector<float> mean = mean_of_directions(pairs, score);
-  const std::vector<std::int64_t> order = top_k(mean, static_cast<std::int64_t>(mean.size()));
+  const std::vector<std::int64_t> order = top_k_ids(mean, static_cast<std::int64_t>(mean.size()));
   Predictions<float> logits;
   logits.full = run.forward(input, {});
   std::vector<SparsityPoint> curve;

@@ -27,7 +27,7 @@ double correlation_of_ranks(const std::vector<double>& a, const std::vector<doub
 }
 
 std::vector<std::int64_t> sorted_top_k(std::span<const float> score, std::int64_t k) {
-  std::vector<std::int64_t> ids = top_k(score, k);
+  std::vector<std::int64_t> ids = top_k_ids(score, k);
   std::sort(ids.begin(), ids.end());
   return ids;
 }
@@ -47,7 +47,7 @@ void check_lengths(std::size_t a, std::size_t b) {
 }  // namespace
 
 std::vector<double> average_ranks(std::span<const float> score) {
-  const std::vector<std::int64_t> order = top_k(score, static_cast<std::int64_t>(score.size()));
+  const std::vector<std::int64_t> order = top_k_ids(score, static_cast<std::int64_t>(score.size()));
   std::vector<double> rank(score.size());
   const std::size_t n = score.size();
   for (std::size_t begin = 0, end = 0; begin < n; begin = end) {

@@ -18,7 +18,7 @@ std::vector<double> average_ranks(std::span<const float> score);
 /// In [-1, 1]; NaN if a side is constant (or has fewer than two entries), where it is undefined.
 double spearman(std::span<const float> a, std::span<const float> b);
 
-/// Of the sets of the k largest scores (top_k); NaN if both are empty.
+/// Of the sets of the k largest scores (top_k_ids); NaN if both are empty.
 double top_k_jaccard(std::span<const float> a, std::span<const float> b, std::int64_t k);
 
 struct Stability {

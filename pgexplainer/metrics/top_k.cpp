@@ -50,7 +50,7 @@ MaskAgreement compare_masks(std::span<const float> prediction, std::span<const f
       roc_auc(label, prediction)};
 }
 
-std::vector<std::int64_t> top_k(std::span<const float> score, std::int64_t k) {
+std::vector<std::int64_t> top_k_ids(std::span<const float> score, std::int64_t k) {
   if (k < 0) throw_bad_input("k is {}, expected 0 or more", k);
   for (std::size_t i = 0; i < score.size(); ++i)
     if (std::isnan(score[i])) throw_bad_input("score {} is NaN, a ranking needs numbers", i);
@@ -70,7 +70,7 @@ TopKAgreement top_k_agreement(std::span<const std::uint8_t> label, std::span<con
   if (label.size() != score.size())
     throw_bad_input("got {} scores for {} labels, expected as many", score.size(), label.size());
   std::vector<std::uint8_t> taken(score.size(), 0);
-  for (const std::int64_t e : top_k(score, k)) taken[at(e)] = 1;
+  for (const std::int64_t e : top_k_ids(score, k)) taken[at(e)] = 1;
   Counts n;
   for (std::size_t e = 0; e < score.size(); ++e) n.add(taken[e] != 0, label[e] != 0);
   return {share(n.true_positive, n.true_positive + n.false_positive, kUndefined),

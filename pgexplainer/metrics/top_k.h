@@ -27,7 +27,7 @@ MaskAgreement compare_masks(std::span<const float> prediction, std::span<const f
 
 /// The ids of the k largest scores, largest first; of equal scores the lower id. All ids if there
 /// are fewer than k. Throws on NaN and on k < 0.
-std::vector<std::int64_t> top_k(std::span<const float> score, std::int64_t k);
+std::vector<std::int64_t> top_k_ids(std::span<const float> score, std::int64_t k);
 
 struct TopKAgreement {
   double precision;  ///< NaN if nothing is taken (k = 0 or no edges)

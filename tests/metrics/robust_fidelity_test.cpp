@@ -1,12 +1,15 @@
 #include "pgexplainer/metrics/robust_fidelity.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <cmath>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/graph/graph.h"
+#include "pgexplainer/model/gnn_input.h"
 #include "tests/support/linear_gnn.h"
+#include "tests/support/random_model.h"
 
 namespace pgexplainer {
 namespace {
@@ -61,6 +64,52 @@ TEST(RobustFidelity, ComesCloseToTheExpectation) {
       robust_fidelity(run, graph_input(), kExplanation, kReverse, 7, 3, {alpha1, alpha2, 20'000});
   EXPECT_NEAR(ours.probability.plus, plus, 0.005);
   EXPECT_NEAR(ours.probability.minus, p_full - kept, 0.005);
+}
+
+// With a real network, on one graph of several, whose edge ids do not begin at 0.
+RC_GTEST_PROP(RobustFidelity, AgreesWithFidelityOnAGraphOfADataset, ()) {
+  Dataset dataset = random_node_dataset(9, 20);
+  const NodeId nodes = dataset.graph.num_nodes();
+  const auto edges = static_cast<std::size_t>(dataset.graph.num_edges());
+  std::vector<NodeId> source, target;
+  for (const NodeId offset : {NodeId{0}, nodes})
+    for (EdgeId e = 0; e < dataset.graph.num_edges(); ++e) {
+      source.push_back(dataset.graph.source(e) + offset);
+      target.push_back(dataset.graph.target(e) + offset);
+    }
+  dataset.task = Task::graph;
+  dataset.graph = Graph(2 * nodes, source, target);
+  dataset.graph_ptr = {0, nodes, 2 * nodes};
+  dataset.edge_ptr.push_back(2 * dataset.edge_ptr.back());
+  dataset.x = dataset.x.replicate(2, 1).eval();
+  dataset.edge_attr = dataset.edge_attr.replicate(2, 1).eval();
+  const std::vector<float> weight = dataset.edge_weight;
+  dataset.edge_weight.insert(dataset.edge_weight.end(), weight.begin(), weight.end());
+
+  const auto model = std::make_shared<NativeGnn<float>>(random_model_spec(Task::graph), "random",
+                                                        *rc::gen::inRange<std::uint64_t>(0, 99));
+  const DatasetNorms<float> norms(dataset, model->reads_gcn_norm());
+  GraphBatch batch(dataset, norms);
+  const GnnInput<float>& input = batch.assemble(std::vector<std::int64_t>{1});
+  std::vector<EdgeId> reverse;
+  std::vector<std::uint8_t> explanation(2 * edges, 0);
+  std::vector<float> mask(2 * edges, 0.0F);
+  for (EdgeId e = 0; e < dataset.graph.num_edges(); ++e)
+    reverse.push_back(dataset.graph.reverse_edge(e));
+  for (const EdgeId e : *rc::gen::container<std::vector<EdgeId>>(
+           edges / 2,
+           rc::gen::inRange<EdgeId>(0, static_cast<EdgeId>(std::max<std::size_t>(2 * edges, 1))))) {
+    explanation[at(e)] = 1;
+    mask[at(e)] = 1.0F;
+    if (reverse[at(e)] != kNoEdge) mask[at(reverse[at(e)])] = 1.0F;
+  }
+  const auto run = make_gnn(model)->new_run();
+  const Predictions<float> p = evaluate_masks(*run, input, mask);
+  const RobustFidelity ours =
+      robust_fidelity(*run, input, explanation, reverse, 1, 0, {1.0, 0.0, 2});
+  RC_ASSERT(ours.probability.plus == fidelity_by_probability(p).plus);
+  RC_ASSERT(ours.probability.minus == fidelity_by_probability(p).minus);
+  RC_ASSERT(ours.label.plus == fidelity_by_label(p).plus);
 }
 
 TEST(RobustFidelity, DependsOnSeedAndInstanceOnly) {

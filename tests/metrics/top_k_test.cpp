@@ -44,15 +44,15 @@ TEST(CompareMasks, RefusesNanAndOtherLengths) {
 
 TEST(TopK, TakesTheLowerIdOfEqualScores) {
   const Scores score{1, 3, 2, 3, 2};
-  EXPECT_EQ(top_k(score, 0), Ids{});
-  EXPECT_EQ(top_k(score, 3), (Ids{1, 3, 2}));
-  EXPECT_EQ(top_k(score, 9), (Ids{1, 3, 2, 4, 0}));
-  EXPECT_EQ(top_k(Scores{}, 2), Ids{});
+  EXPECT_EQ(top_k_ids(score, 0), Ids{});
+  EXPECT_EQ(top_k_ids(score, 3), (Ids{1, 3, 2}));
+  EXPECT_EQ(top_k_ids(score, 9), (Ids{1, 3, 2, 4, 0}));
+  EXPECT_EQ(top_k_ids(Scores{}, 2), Ids{});
 }
 
 TEST(TopK, RefusesNanAndNegativeK) {
-  EXPECT_THROW(top_k(Scores{1, NAN}, 1), Error);
-  EXPECT_THROW(top_k(Scores{1}, -1), Error);
+  EXPECT_THROW(top_k_ids(Scores{1, NAN}, 1), Error);
+  EXPECT_THROW(top_k_ids(Scores{1}, -1), Error);
 }
 
 RC_GTEST_PROP(TopK, IsThePrefixOfAStableSort, ()) {
@@ -65,7 +65,7 @@ RC_GTEST_PROP(TopK, IsThePrefixOfAStableSort, ()) {
     return raw[static_cast<std::size_t>(a)] > raw[static_cast<std::size_t>(b)];
   });
   order.resize(std::min(order.size(), static_cast<std::size_t>(k)));
-  RC_ASSERT(top_k(score, k) == order);
+  RC_ASSERT(top_k_ids(score, k) == order);
 }
 
 TEST(TopKAgreement, CountsTheTakenEdges) {
