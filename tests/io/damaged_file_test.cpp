@@ -7,8 +7,10 @@
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/random.h"
 #include "pgexplainer/io/dataset_file.h"
+#include "pgexplainer/io/explanation_file.h"
 #include "pgexplainer/io/npz.h"
 #include "pgexplainer/io/safetensors.h"
+#include "tests/support/random_explanation.h"
 #include "tests/support/raw_npz.h"
 #include "tests/support/temporary_folder.h"
 
@@ -110,6 +112,18 @@ TEST(DamagedFile, TuFolderIsReadOrRefused) {
                            [&] { (void)read_dataset(folder / "out"); }),
               100)
         << kind;
+  }
+}
+
+TEST(DamagedFile, ExplanationsAreReadOrRefused) {
+  for (const char* name : {"a.jsonl", "a.csv", "a.npz"}) {
+    const TemporaryFolder folder;
+    RandomStream random(11, RandomPurpose::test);
+    const auto writer = new_explanation_writer(folder / name);
+    for (int i = 0; i < 3; ++i) writer->write(random_explanation(i, 2, 1, random));
+    writer->commit();
+    EXPECT_GT(read_damaged(folder / name, [&] { (void)read_explanations(folder / name); }), 300)
+        << name;
   }
 }
 
