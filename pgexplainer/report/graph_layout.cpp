@@ -441,30 +441,36 @@ Points layout_component(const Component& c, const LayoutOptions& options) {
     for (Term& term : row) term.weight /= term.distance * term.distance;
 
   // Stress has many valleys; of several starts the one that reads best wins.
-  std::vector<Points> starts;
-  starts.push_back(multidimensional_scaling(pivots));
-  fit_scale(terms, starts.back());
-  add_sunflower(0.05, starts.back());
+  struct Start {
+    Points p;
+    std::int64_t num_sweeps;
+  };
+  std::vector<Start> starts{{multidimensional_scaling(pivots), options.num_sweeps}};
+  fit_scale(terms, starts.front().p);
+  const Points scaled = starts.front().p;
+  add_sunflower(0.05, starts.front().p);
   if (exact && c.edge.size() <= 1500) {
-    std::size_t centre = 0;
     std::vector<double> reach(c.node.size());
     for (std::size_t i = 0; i < pivots.node.size(); ++i)
       reach[at(pivots.node[i])] =
           *std::max_element(pivots.distance[i].begin(), pivots.distance[i].end());
-    centre = at(std::min_element(reach.begin(), reach.end()) - reach.begin());
-    starts.push_back(radial_tree(c, static_cast<NodeId>(centre)));
-    const Points scaled = starts.front();
+    const auto centre = std::min_element(reach.begin(), reach.end()) - reach.begin();
+    // A tree without a crossing may get one on the way to the least stress.
+    const Points tree = radial_tree(c, static_cast<NodeId>(centre));
+    for (const std::int64_t num_sweeps : {options.num_sweeps, std::int64_t{20}, std::int64_t{5}})
+      starts.push_back({tree, std::min(num_sweeps, options.num_sweeps)});
+    if (c.edge.size() + 1 == c.node.size()) starts.push_back({tree, 0});
     const int num_more = n <= 40 ? 8 : n <= 120 ? 3 : 0;
     for (int more = 1; more <= num_more; ++more) {
-      starts.push_back(rotated(scaled, more));
-      add_sunflower(0.4 * more, starts.back());
+      starts.push_back({rotated(scaled, more), options.num_sweeps});
+      add_sunflower(0.4 * more, starts.back().p);
     }
   }
   Points best;
   double fewest = kInfinity, least = kInfinity;
-  for (Points& p : starts) {
-    minimise_stress(terms, options.num_sweeps, p);
-    minimise_stress(local_terms, options.num_sweeps, p);
+  for (auto& [p, num_sweeps] : starts) {
+    minimise_stress(terms, num_sweeps, p);
+    minimise_stress(local_terms, num_sweeps, p);
     const double count = starts.size() > 1 ? disturbances(c, p) : 0.0;
     const double energy = starts.size() > 1 ? stress(terms, p) : 0.0;
     if (count > fewest || (count == fewest && energy >= least * (1 - 1e-3))) continue;
@@ -472,7 +478,6 @@ Points layout_component(const Component& c, const LayoutOptions& options) {
     fewest = count;
     least = energy;
   }
-
   for (int round = 0; starts.size() > 1 && fewest > 0 && round < 4; ++round) {
     Points p = best;
     if (!exchange_nodes(c, p)) break;
@@ -589,8 +594,10 @@ GraphLayout layout_graph(NodeId num_nodes, std::span<const NodeId> source,
   Point best_size;
   std::size_t best_columns = 1;
   double best_scale = -1;
-  const double grid_width = kIsolatedStep * std::sqrt(double(num_isolated) * options.aspect);
-  const double low = std::max({widest, parts.empty() ? grid_width : 0.0, 1.0});
+  // Isolated nodes alone: about as many rows as fit the box.
+  const double grid_width =
+      kIsolatedStep * (std::floor(std::sqrt(double(num_isolated) * options.aspect)) - 1);
+  const double low = std::max(parts.empty() ? grid_width : widest, 1.0);
   const double high = std::max({sum, kIsolatedStep * double(num_isolated), low});
   constexpr int kWidths = 60;
   for (int k = 0; k <= kWidths; ++k) {

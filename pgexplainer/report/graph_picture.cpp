@@ -13,7 +13,7 @@
 namespace pgexplainer {
 namespace {
 
-constexpr double kWidth = 640, kAspect = 1.25, kMargin = 26, kMinHeight = 150;
+constexpr double kWidth = 520, kAspect = 1.25, kMargin = 24, kMinHeight = 130;
 constexpr double kManyNodes = 300;
 constexpr std::string_view kHaloColor = "#ffc9a3";
 constexpr std::string_view kTargetColor = "#d1006c";
@@ -26,7 +26,7 @@ struct Sizes {
 };
 
 Sizes sizes_for(double node_distance, const GraphPicture& picture) {
-  const auto n = static_cast<double>(picture.nodes.size());
+  const double n = std::max(static_cast<double>(picture.nodes.size()), 1.0);
   const auto m = static_cast<double>(picture.edges.size());
   const double share = n > kManyNodes ? 0.36 : 0.44 - 0.12 * std::clamp((m / n - 1) / 3, 0.0, 1.0);
   const double radius = std::clamp(share * node_distance, 1.2, n > kManyNodes ? 4.5 : 13.0);
