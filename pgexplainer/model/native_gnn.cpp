@@ -2,6 +2,7 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
+#include "pgexplainer/nn/activation.h"
 #include "pgexplainer/nn/dropout.h"
 #include "pgexplainer/nn/gcn_conv.h"
 #include "pgexplainer/nn/layer_factory.h"
@@ -16,7 +17,13 @@ NativeGnn<T>::NativeGnn(ModelSpec spec, const std::string& where, std::uint64_t 
   std::uint32_t position = 0;
   const auto add = [&](const nlohmann::json& description, const std::string& place, Index width,
                        Layers& layers) {
-    layers.push_back(make_layer<T>(description, place, width, position++, layout_));
+    std::unique_ptr<Layer<T>> made = make_layer<T>(description, place, width, position++, layout_);
+    // A ReLU may join the layer before it: one pass over memory less.
+    const auto* activation = dynamic_cast<const Activation<T>*>(made.get());
+    if (activation && activation->kind() == ActivationKind::relu && !layers.empty() &&
+        layers.back()->take_relu())
+      return width;
+    layers.push_back(std::move(made));
     const Layer<T>& layer = *layers.back();
     num_convolutions_ += layer.passes_messages() ? 1 : 0;
     depends_on_phase_ = depends_on_phase_ ||

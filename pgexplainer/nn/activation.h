@@ -36,6 +36,7 @@ class Activation final : public Layer<T> {
         alpha_(static_cast<T>(options.alpha)),
         channels_(channels) {}
 
+  [[nodiscard]] ActivationKind kind() const { return kind_; }
   [[nodiscard]] Index out_channels() const override { return channels_; }
 
   void forward(const T*, const LayerContext<T>&, const Matrix<T>& x, Matrix<T>& out,

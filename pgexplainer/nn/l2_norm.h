@@ -1,49 +1,75 @@
-// Divides each row by its l2 norm: y = x / max(|x|, 1e-12), torch.nn.functional.normalize.
+// Divides each row by its l2 norm: y = x / max(|x|, 1e-12), torch.nn.functional.normalize; a ReLU
+// that follows joins the same pass over memory.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
+#include "pgexplainer/core/index.h"
 #include "pgexplainer/nn/layer.h"
 #include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 
 inline constexpr double kSmallestNorm = 1e-12;
+/// So many rows at a time: what the first loop reads is still in the cache for the second.
+inline constexpr Index kNormRows = 64;
 
 /// y may be x itself; norm becomes rows x 1.
 template <class T>
-void l2_norm_forward(const Matrix<T>& x, Matrix<T>& y, Matrix<T>& norm) {
-  norm.setZero(x.rows(), 1);
+void l2_norm_forward(const Matrix<T>& x, bool relu, Matrix<T>& y, Matrix<T>& norm) {
+  norm.resize(x.rows(), 1);
   y.resize(x.rows(), x.cols());
-  add_row_dots(x, x, norm);
-  norm = norm.array().sqrt().max(T(kSmallestNorm));
-  for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
-    for (Index i = 0; i < x.rows(); ++i) {
-      S row = S::load(x.data() + i * x.cols() + c);
-      row.scale(T(1) / norm(i, 0));
-      row.store(y.data() + i * x.cols() + c);
-    }
-  });
+  for (Index begin = 0; begin < x.rows(); begin += kNormRows) {
+    const Index rows = std::min(kNormRows, x.rows() - begin);
+    const T* in = x.data() + begin * x.cols();
+    T* out = y.data() + begin * x.cols();
+    row_dots(in, in, rows, x.cols(), norm.data() + begin);
+    auto norms = norm.middleRows(begin, rows);
+    norms = norms.array().sqrt().max(T(kSmallestNorm));
+    for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
+      for (Index i = 0; i < rows; ++i) {
+        S row = S::load(in + i * x.cols() + c);
+        row.scale(T(1) / norms(i));
+        if (relu) row.relu();
+        row.store(out + i * x.cols() + c);
+      }
+    });
+  }
 }
 
-/// dx = (dy - y <y, dy>) / |x|; below the smallest norm the divisor is a constant: dx = dy / 1e-12.
+/// dx = (dy - u <u, dy>) / |x|, where u is the unit row; below the smallest norm the divisor is a
+/// constant: dx = dy / 1e-12. y is what forward wrote. After a ReLU, dy is 0 where y is, so that
+/// <u, dy> = <y, dy>, and u is made again from x; without one, u = y and x is not read.
 template <class T>
-void l2_norm_backward(const Matrix<T>& y, const Matrix<T>& norm, const Matrix<T>& dy,
-                      Matrix<T>& dx) {
+void l2_norm_backward(const Matrix<T>& x, bool relu, const Matrix<T>& y, const Matrix<T>& norm,
+                      const Matrix<T>& dy, Matrix<T>& dx) {
   dx.resize(y.rows(), y.cols());
-  Matrix<T> along = Matrix<T>::Zero(y.rows(), 1);
-  add_row_dots(y, dy, along);
-  along = (norm.array() > T(kSmallestNorm)).select(along, T(0));
-  for_each_strip<T>(y.cols(), [&]<class S>(Index c) {
-    for (Index i = 0; i < y.rows(); ++i) {
-      const Index at_row = i * y.cols() + c;
-      S d = S::load(dy.data() + at_row);
-      d.add_scaled(-along(i, 0), S::load(y.data() + at_row));
-      d.scale(T(1) / norm(i, 0));
-      d.store(dx.data() + at_row);
+  const Matrix<T>& direction = relu ? x : y;
+  std::array<T, kNormRows> along, inverse;
+  for (Index begin = 0; begin < y.rows(); begin += kNormRows) {
+    const Index rows = std::min(kNormRows, y.rows() - begin);
+    const Index first = begin * y.cols();
+    row_dots(y.data() + first, dy.data() + first, rows, y.cols(), along.data());
+    for (Index i = 0; i < rows; ++i) {
+      const T n = norm(begin + i, 0);
+      inverse[at(i)] = T(1) / n;
+      const T to_unit = relu ? inverse[at(i)] : T(1);
+      along[at(i)] *= n > T(kSmallestNorm) ? -to_unit : T(0);
     }
-  });
+    for_each_strip<T>(y.cols(), [&]<class S>(Index c) {
+      for (Index i = 0; i < rows; ++i) {
+        const Index at_row = first + i * y.cols() + c;
+        S d = S::load(dy.data() + at_row);
+        if (relu) d.relu_backward(S::load(y.data() + at_row));
+        d.add_scaled(S::broadcast(&along[at(i)]), S::load(direction.data() + at_row));
+        d.scale(inverse[at(i)]);
+        d.store(dx.data() + at_row);
+      }
+    });
+  }
 }
 
 template <class T>
@@ -51,18 +77,20 @@ class L2Norm final : public Layer<T> {
  public:
   explicit L2Norm(Index channels) : channels_(channels) {}
   [[nodiscard]] Index out_channels() const override { return channels_; }
+  bool take_relu() override { return !std::exchange(relu_, true); }
   void forward(const T*, const LayerContext<T>&, const Matrix<T>& x, Matrix<T>& out,
                Saved<T>& saved) const override {
-    l2_norm_forward(x, out, saved.matrix[0]);
+    l2_norm_forward(x, relu_, out, saved.matrix[0]);
   }
-  void backward(const T*, const LayerContext<T>&, const Matrix<T>&, const Matrix<T>& out,
+  void backward(const T*, const LayerContext<T>&, const Matrix<T>& x, const Matrix<T>& out,
                 const Matrix<T>& dout, Saved<T>& saved,
                 const LayerGradients<T>& gradient) const override {
-    if (gradient.x) l2_norm_backward(out, saved.matrix[0], dout, *gradient.x);
+    if (gradient.x) l2_norm_backward(x, relu_, out, saved.matrix[0], dout, *gradient.x);
   }
 
  private:
   Index channels_;
+  bool relu_ = false;
 };
 
 }  // namespace pgexplainer

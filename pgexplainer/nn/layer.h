@@ -93,6 +93,8 @@ class Layer {
   /// Whether a row depends on all rows (normalisation over a graph or a batch), so that no row can
   /// be left out.
   [[nodiscard]] virtual bool mixes_all_rows(bool /*training*/) const { return false; }
+  /// Asks it, before its first use, to apply a ReLU to its output; false = the ReLU stays a layer.
+  virtual bool take_relu() { return false; }
 
   virtual void forward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
                        Matrix<T>& out, Saved<T>& saved) const = 0;

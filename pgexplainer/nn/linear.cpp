@@ -50,18 +50,29 @@ void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb
   for_each_strip<T>(cols, [&]<class S>(Index column) {
     const T* first = start ? start + column : nullptr;
     Index r = 0;
-    for (; r + kTileRows <= rows; r += kTileRows)
-      tile<S, kTileRows>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner,
-                         b + column, ldb, first, accumulate, c + r * ldc + column, ldc);
-    for (; r < rows; ++r)
-      tile<S, 1>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner, b + column, ldb,
+    const auto next = [&]<int R>(std::integral_constant<int, R>) {
+      tile<S, R>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner, b + column, ldb,
                  first, accumulate, c + r * ldc + column, ldc);
+      r += R;
+    };
+    while (r + kTileRows <= rows) next(std::integral_constant<int, kTileRows>{});
+    if (r + 2 <= rows) next(std::integral_constant<int, 2>{});
+    if (r < rows) next(std::integral_constant<int, 1>{});
   });
 }
 
 // Long sums are cut into blocks of this many rows: better accuracy in float, and the rows stay in
 // the cache.
 constexpr Index kBlock = 256;
+
+/// c (a.cols x b.cols) += A^T B over the first rows.
+template <class T>
+void add_transposed_product(const Matrix<T>& a, const Matrix<T>& b, Index rows, T* c) {
+  for (Index begin = 0; begin < rows; begin += kBlock)
+    multiply<T>({a.data() + begin * a.cols(), 1, a.cols()}, a.cols(),
+                std::min(kBlock, rows - begin), b.data() + begin * b.cols(), b.cols(), b.cols(),
+                nullptr, true, c, b.cols());
+}
 
 }  // namespace
 
@@ -94,11 +105,13 @@ void linear_backward(const Matrix<T>& x, ConstMatrixView<T> weight, const Matrix
   if (dx)
     multiply<T>({dout.data(), dout.cols(), 1}, rows, dout.cols(), weight.data(), weight.cols(),
                 weight.cols(), nullptr, accumulate_dx, dx->data(), dx->cols());
-  if (dweight)
-    for (Index begin = 0; begin < rows; begin += kBlock)
-      multiply<T>({dout.data() + begin * dout.cols(), 1, dout.cols()}, dout.cols(),
-                  std::min(kBlock, rows - begin), x.data() + begin * x.cols(), x.cols(), x.cols(),
-                  nullptr, true, dweight, x.cols());
+  if (dweight && x.cols() >= dout.cols()) {
+    add_transposed_product(dout, x, rows, dweight);
+  } else if (dweight) {  // the wider factor fills the vectors
+    Matrix<T> transposed = Matrix<T>::Zero(x.cols(), dout.cols());
+    add_transposed_product(x, dout, rows, transposed.data());
+    MatrixView<T>(dweight, dout.cols(), x.cols()) += transposed.transpose();
+  }
   if (dbias) add_column_sums(dout, dbias);
 }
 

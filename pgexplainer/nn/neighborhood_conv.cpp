@@ -45,7 +45,7 @@ void NeighborhoodConv<T>::forward(const T* theta, const LayerContext<T>& context
     root_.forward(theta, x, context.num_rows, own);
     out += own;
   }
-  if (normalize_) l2_norm_forward(out, out, norm);
+  if (normalize_) l2_norm_forward(out, false, out, norm);
 }
 
 template <class T>
@@ -57,7 +57,7 @@ void NeighborhoodConv<T>::backward(const T* theta, const LayerContext<T>& contex
   Matrix<T>& dgathered = saved.matrix[3];
   Matrix<T>& dsum = saved.matrix[4];
   const LayerContext<T> edges = readable(context);
-  if (normalize_) l2_norm_backward(out, norm, dout, dsum);
+  if (normalize_) l2_norm_backward(out, false, out, norm, dout, dsum);
   const Matrix<T>& d = normalize_ ? dsum : dout;
 
   dgathered.resize(gathered.rows(), gathered.cols());

@@ -91,6 +91,18 @@ struct Strip {
     unroll<H>([&](auto i) { h[i] *= a; });
     unroll<S>([&](auto i) { s[i] *= a; });
   }
+  /// Negative numbers become 0; a NaN stays.
+  [[gnu::always_inline]] void relu() {
+    unroll<V>([&](auto i) { v[i] = v[i] < T(0) ? Full{} : v[i]; });
+    unroll<H>([&](auto i) { h[i] = h[i] < T(0) ? Half{} : h[i]; });
+    unroll<S>([&](auto i) { s[i] = s[i] < T(0) ? T(0) : s[i]; });
+  }
+  /// The adjoint: 0 where the output of relu() is not positive.
+  [[gnu::always_inline]] void relu_backward(const Strip& out) {
+    unroll<V>([&](auto i) { v[i] = out.v[i] > T(0) ? v[i] : Full{}; });
+    unroll<H>([&](auto i) { h[i] = out.h[i] > T(0) ? h[i] : Half{}; });
+    unroll<S>([&](auto i) { s[i] = out.s[i] > T(0) ? s[i] : T(0); });
+  }
   [[nodiscard, gnu::always_inline]] T dot(const Strip& x) const {
     Half product{};
     if constexpr (V > 0) {
@@ -149,12 +161,13 @@ template <class T, class F>
 // Strips outside, rows inside: the width is looked up once, not in every row. Sums are always added
 // in the same order, wherever the rows lie in memory.
 
-/// sum(i) += <row i of a, row i of b>; sum has one column.
+/// sum[i] = <row i of a, row i of b>, rows of `cols` numbers one after the other.
 template <class T>
-void add_row_dots(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& sum) {
-  for_each_strip<T>(a.cols(), [&]<class S>(Index c) {
-    for (Index i = 0; i < a.rows(); ++i)
-      sum(i, 0) += S::load(a.data() + i * a.cols() + c).dot(S::load(b.data() + i * b.cols() + c));
+void row_dots(const T* a, const T* b, Index rows, Index cols, T* sum) {
+  std::fill_n(sum, rows, T(0));
+  for_each_strip<T>(cols, [&]<class S>(Index c) {
+    for (Index i = 0; i < rows; ++i)
+      sum[i] += S::load(a + i * cols + c).dot(S::load(b + i * cols + c));
   });
 }
 

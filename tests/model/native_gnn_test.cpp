@@ -65,6 +65,42 @@ RC_GTEST_PROP(NativeGnn, HasTheRightAdjointEndToEnd, ()) {
                                p.size) < kTolerance);
 }
 
+// The fast path: one pass for both. The reference runs the layers of the description one by one.
+TEST(NativeGnn, JoinsReluToTheNormalisationBeforeIt) {
+  const Graph graph(4, {0, 1, 2, 3}, {1, 2, 3, 3});
+  RandomStream random(1, RandomPurpose::test);
+  const Matrix<double> x = random_matrix(4, 3, random);
+  ModelSpec spec;
+  spec.in_channels = 3;
+  spec.num_classes = 5;
+  spec.blocks = {{{{"type", "Linear"}, {"name", "a"}, {"out_channels", 5}},
+                  {{"type", "ReLU"}},
+                  {{"type", "L2Norm"}},
+                  {{"type", "Tanh"}},
+                  {{"type", "L2Norm"}},
+                  {{"type", "ReLU"}},
+                  {{"type", "ReLU"}}}};
+  const NativeGnn<double> model(spec, "test", 1);
+  GnnInput<double> input;
+  input.graph = graph.adjacency();
+  input.x = &x;
+  NativeGnn<double>::Workspace workspace;
+  const Matrix<double> out = model.forward(input, {}, {}, workspace);
+  EXPECT_EQ(workspace.blocks[0].size(), 6U);  // only one of three ReLUs follows a normalisation
+
+  Matrix<double> expected = x;
+  ParameterLayout layout;
+  for (const nlohmann::json& description : spec.blocks[0]) {
+    Matrix<double> next;
+    Saved<double> saved;
+    make_layer<double>(description, "test", expected.cols(), 0, layout)
+        ->forward(model.theta().data(), workspace.context, expected, next, saved);
+    expected = next;
+  }
+  EXPECT_TRUE(out.isApprox(expected, 1e-12));
+  EXPECT_EQ(out.minCoeff(), 0);
+}
+
 TEST(Gnn, RefusesInputThatDoesNotFit) {
   ModelSpec spec;
   spec.in_channels = 3;

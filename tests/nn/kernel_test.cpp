@@ -5,6 +5,7 @@
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/nn/adam.h"
 #include "pgexplainer/nn/aggregate.h"
+#include "pgexplainer/nn/l2_norm.h"
 #include "pgexplainer/nn/linear.h"
 #include "tests/support/gradient_check.h"
 
@@ -67,6 +68,39 @@ RC_GTEST_PROP(Aggregate, AgreesWithTheDenseAdjacency, ()) {
     if (graph.in_degree(i) > 0) dense.row(i) /= static_cast<double>(graph.in_degree(i));
   aggregate(Aggregation::mean, context, coefficient, x, out);
   RC_ASSERT((out - dense * x).norm() < 1e-10);
+}
+
+RC_GTEST_PROP(L2NormKernel, AgreesWithTheFormulaWithAndWithoutRelu, ()) {
+  const auto rows = *rc::gen::inRange<Index>(0, 200);
+  const auto cols = *rc::gen::inRange<Index>(1, 70);
+  const auto relu = *rc::gen::arbitrary<bool>();
+  RandomStream random(*rc::gen::inRange<std::uint64_t>(0, 1000), RandomPurpose::test);
+  Matrix<double> x = random_matrix(rows, cols, random);
+  if (rows > 0) x.row(0).setZero();
+  const Matrix<double> dy = random_matrix(rows, cols, random);
+
+  Matrix<double> y, norm, dx;
+  l2_norm_forward(x, relu, y, norm);
+  l2_norm_backward(x, relu, y, norm, dy, dx);
+  RC_ASSERT(y.rows() == rows && dx.rows() == rows && norm.rows() == rows);
+  for (Index i = 0; i < rows; ++i) {
+    const double length = std::max(x.row(i).norm(), 1e-12);
+    const Eigen::RowVectorXd unit = x.row(i) / length;
+    Eigen::RowVectorXd out = unit;
+    Eigen::RowVectorXd d = dy.row(i);
+    for (Index c = 0; relu && c < cols; ++c)
+      if (unit(c) <= 0) out(c) = d(c) = 0;
+    RC_ASSERT((y.row(i) - out).norm() < 1e-12);
+    const Eigen::RowVectorXd expected = (d - unit * unit.dot(d)) / length;
+    RC_ASSERT((dx.row(i) - expected).norm() < 1e-9 * (1 + expected.norm()));
+  }
+}
+
+TEST(L2NormKernel, ReluKeepsNotANumber) {
+  const Matrix<float> x = Matrix<float>::Constant(2, 23, std::nanf(""));
+  Matrix<float> y, norm;
+  l2_norm_forward(x, true, y, norm);
+  for (Index i = 0; i < y.size(); ++i) EXPECT_TRUE(std::isnan(y.data()[i])) << i;
 }
 
 TEST(Adam, TakesTheStepsOfTheFormula) {
