@@ -21,7 +21,8 @@ enum class RandomPurpose : std::uint32_t {
   test,
   concrete,
   sparsity,
-  explain
+  explain,
+  robust_fidelity
 };
 
 /// 128 random bits for a 128-bit counter under a 64-bit key.

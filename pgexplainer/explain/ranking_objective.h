@@ -15,10 +15,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "pgexplainer/explain/concrete.h"
+#include "pgexplainer/explain/edge_pairs.h"
 
 namespace pgexplainer {
 
@@ -98,6 +100,45 @@ double remove_loss(std::span<const T> logits, std::size_t c, T scale, std::span<
     if (k != c) dlogits[k] -= scale * std::exp(logits[k] - rest_top) / rest;
   }
   return static_cast<double>(scale * ((top + std::log(total)) - (rest_top + std::log(rest))));
+}
+
+/// The objective for one instance, one draw: the loss, and domega += its gradient.
+///
+/// `network` evaluates the GNN: std::span<const T> logits(std::span<const T> mask), and for the last
+/// mask void backward(std::span<const T> dlogits, std::span<T> dmask), which adds. Both directions of
+/// an edge share a mask entry, made from the mean of their omegas; `noise` is per pair.
+template <class T, class Network>
+double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<const T> noise,
+                    double tau, double share, std::size_t c, T scale, Network& network,
+                    std::span<T> domega) {
+  if (pairs.count() == 0) return 0;
+  std::vector<T> noisy, m, mask, dmask(omega.size(), T(0)), dm, removed, dlogits, dpair;
+  pairs.mean<T>(omega, noisy);
+  for (std::size_t k = 0; k < noisy.size(); ++k) noisy[k] += noise[k];
+  shifted_mask<T>(noisy, tau, share, m);
+
+  pairs.spread<T>(m, mask);
+  std::span<const T> logits = network.logits(mask);
+  dlogits.assign(logits.size(), T(0));
+  double loss = keep_loss<T>(logits, c, scale, dlogits);
+  network.backward(dlogits, dmask);
+  pairs.sum<T>(dmask, dm);
+
+  for (T& value : mask) value = T(1) - value;
+  logits = network.logits(mask);
+  std::fill(dlogits.begin(), dlogits.end(), T(0));
+  loss += remove_loss<T>(logits, c, scale, dlogits);
+  std::fill(dmask.begin(), dmask.end(), T(0));
+  network.backward(dlogits, dmask);
+  pairs.sum<T>(dmask, removed);
+  for (std::size_t k = 0; k < dm.size(); ++k) dm[k] -= removed[k];
+
+  shifted_mask_backward<T>(m, tau, dm, dpair);
+  for (std::size_t e = 0; e < domega.size(); ++e) {
+    const std::size_t pair = at(pairs.pair[e]);
+    domega[e] += dpair[pair] / static_cast<T>(pairs.size[pair]);
+  }
+  return loss;
 }
 
 }  // namespace pgexplainer

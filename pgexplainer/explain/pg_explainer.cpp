@@ -1,0 +1,546 @@
+#include "pgexplainer/explain/pg_explainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "pgexplainer/core/error.h"
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/core/random.h"
+#include "pgexplainer/explain/feature_mask.h"
+#include "pgexplainer/explain/masked_run.h"
+#include "pgexplainer/explain/paper_objective.h"
+#include "pgexplainer/explain/ranking_objective.h"
+#include "pgexplainer/nn/adam.h"
+
+namespace pgexplainer {
+namespace {
+
+PaperWeights paper_weights(const PGExplainerOptions& o) {
+  PaperWeights w;
+  w.size = o.size;
+  w.size_term = o.size_term == "mean"    ? PaperWeights::Size::mean
+                : o.size_term == "omega" ? PaperWeights::Size::omega
+                                         : PaperWeights::Size::sum;
+  w.entropy = o.entropy;
+  w.entropy_term = o.entropy_term == "mean" ? PaperWeights::Entropy::mean
+                                            : PaperWeights::Entropy::nodes_squared;
+  w.budget = o.budget;
+  w.budget_weight = o.budget_weight;
+  w.connectivity = o.connectivity;
+  w.connectivity_term = o.connectivity_term == "sum" ? PaperWeights::Connectivity::sum
+                                                     : PaperWeights::Connectivity::mean;
+  w.symmetric = o.symmetric;
+  return w;
+}
+
+/// An instance of the population, cut out once (Algorithm 1, lines 2-6).
+struct Member {
+  InstanceGraph graph;
+  EdgePairs pairs{{}};
+  std::vector<float> p;      ///< what the prediction should stay
+  std::size_t predicted = 0;  ///< the model's class
+  // Rows of the population's embeddings.
+  std::vector<NodeId> rows, source_row, target_row, targets;
+};
+
+struct Population {
+  std::vector<Member> members;
+  Matrix<float> z;  ///< of every node that some member contains
+};
+
+/// One thread's memory.
+struct Worker {
+  std::unique_ptr<GnnRun> run;
+  EdgeScorer<float>::Workspace scorer;
+  NodeProjections<float> dlocal;
+  Matrix<float> z_local;
+  std::vector<float> noise, domega;
+};
+
+Population gather(const ExplainedModel& model, std::span<const Instance> instances,
+                  const PGExplainerOptions& options, Embedding kind, ThreadPool& pool) {
+  Population population;
+  population.members.resize(instances.size());
+  const auto pieces = static_cast<std::int64_t>(instances.size());
+  struct Cutter {
+    InstanceCutter cutter;
+    std::unique_ptr<GnnRun> run;
+  };
+  std::vector<std::unique_ptr<Cutter>> cutters(at(pool.size()));
+  pool.run(pieces, [&](std::int64_t i, int worker) {
+    auto& own = cutters[at(worker)];
+    if (!own) own.reset(new Cutter{model.new_cutter(), model.gnn().new_run()});
+    Member& member = population.members[at(i)];
+    own->cutter.cut(instances[at(i)], member.graph);
+    member.pairs = EdgePairs(member.graph.reverse);
+    const Prediction prediction = predict(member.graph, *own->run, {});
+    member.predicted = at(prediction.predicted_class());
+    for (const float p : prediction.probability)
+      if (!std::isfinite(p))
+        throw_bad_input("the model's prediction for instance {} is not a number",
+                        member.graph.instance.id);
+    if (options.target == "soft") {
+      member.p = prediction.probability;
+      return;
+    }
+    member.p.assign(prediction.probability.size(), 0.0F);
+    std::size_t wanted = member.predicted;
+    if (options.target == "label") {
+      wanted = at(model.dataset().y[at(member.graph.instance.id)]);
+      if (wanted >= member.p.size())
+        throw_bad_input("instance {} has label {}, but the model knows {} classes",
+                        member.graph.instance.id, wanted, member.p.size());
+    }
+    member.p[wanted] = 1.0F;
+  });
+
+  const Matrix<float> z = model.embed(kind);
+  std::vector<NodeId> row(at(model.dataset().graph.num_nodes()), kNoNode), touched;
+  for (Member& member : population.members) {
+    for (const NodeId node : member.graph.nodes) {
+      if (row[at(node)] == kNoNode) {
+        row[at(node)] = static_cast<NodeId>(touched.size());
+        touched.push_back(node);
+      }
+      member.rows.push_back(row[at(node)]);
+    }
+    for (const NodeId local : member.graph.source) member.source_row.push_back(member.rows[at(local)]);
+    for (const NodeId local : member.graph.target) member.target_row.push_back(member.rows[at(local)]);
+    for (const NodeId local : member.graph.targets) member.targets.push_back(member.rows[at(local)]);
+  }
+  population.z.resize(static_cast<Index>(touched.size()), z.cols());
+  for (std::size_t i = 0; i < touched.size(); ++i)
+    population.z.row(static_cast<Index>(i)) = z.row(touched[i]);
+  if (!population.z.allFinite()) throw_bad_input("the model's node embeddings are not all numbers");
+  return population;
+}
+
+/// One run of Algorithm 1 or 2 from one start.
+class Fit {
+ public:
+  Fit(const ExplainedModel& model, const PGExplainerOptions& options, std::uint64_t seed,
+      const EdgeScorer<float>& scorer, const Population& population,
+      std::span<const std::size_t> train, std::span<const std::size_t> check, ThreadPool& pool)
+      : options_(options),
+        weights_(paper_weights(options)),
+        seed_(seed),
+        scorer_(scorer),
+        population_(population),
+        train_(train.begin(), train.end()),
+        check_(check.begin(), check.end()),
+        pool_(pool),
+        theta_(initial_values<float>(scorer.layout(), seed)),
+        trainable_(theta_.size(), 1) {
+    theta_.back() = static_cast<float>(options.init_bias);  // the last layer's bias
+    for (int w = 0; w < pool.size(); ++w) {
+      workers_.emplace_back();
+      workers_.back().run = model.gnn().new_run();
+    }
+  }
+
+  [[nodiscard]] const std::vector<float>& theta() const { return theta_; }
+  [[nodiscard]] const std::vector<double>& history() const { return history_; }
+
+  /// False if the caller asked to stop.
+  bool run(const Progress& progress) {
+    std::vector<float> best = theta_;
+    double best_loss = std::numeric_limits<double>::infinity();
+    std::int64_t best_epoch = 0;
+    for (std::int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
+      history_.push_back(run_epoch(epoch));
+      if (!std::isfinite(history_.back()))
+        throw_failed("the objective is no longer a number after epoch {}; lower --learning-rate",
+                     epoch + 1);
+      if (options_.patience > 0) {
+        // The same noise every time, so that epochs compare.
+        const double loss = batch_loss(check_, kCheckEpoch, options_.epochs - 1, nullptr);
+        if (loss < best_loss) {
+          best_loss = loss;
+          best_epoch = epoch;
+          best = theta_;
+        } else if (epoch - best_epoch >= options_.patience) {
+          break;
+        }
+      }
+      if (!report_progress(progress, epoch + 1, options_.epochs,
+                           fmt::format("loss {:.4f}", history_.back())))
+        return false;
+    }
+    if (options_.patience > 0) theta_ = best;
+    return true;
+  }
+
+  /// omega of the checked instances.
+  std::vector<std::vector<float>> check_scores() {
+    NodeProjections<float> projections;
+    scorer_.project(theta_.data(), population_.z, projections);
+    std::vector<std::vector<float>> all;
+    for (const std::size_t i : check_) {
+      const Member& member = population_.members[i];
+      const auto omega = scorer_.forward(theta_.data(), population_.z, projections,
+                                         edges_of(member), workers_.front().scorer);
+      std::vector<float> mean, spread;
+      member.pairs.mean<float>(omega, mean);
+      member.pairs.spread<float>(mean, spread);
+      all.push_back(spread);
+    }
+    return all;
+  }
+
+  /// How much more of P_c survives when the best-ranked edges are kept than when they are removed,
+  /// mean over several shares and over the checked instances; needs no ground truth.
+  double keep_remove_gap(const std::vector<std::vector<float>>& scores) {
+    constexpr std::array<double, 5> kShares{0.1, 0.3, 0.5, 0.7, 0.9};
+    std::vector<double> gap(check_.size(), 0.0);
+    pool_.run(static_cast<std::int64_t>(check_.size()), [&](std::int64_t i, int worker) {
+      const Member& member = population_.members[check_[at(i)]];
+      if (member.pairs.count() == 0) return;
+      std::vector<float> of_pair, mask;
+      member.pairs.mean<float>(scores[at(i)], of_pair);
+      std::vector<std::size_t> order(of_pair.size());
+      std::iota(order.begin(), order.end(), 0U);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return of_pair[a] > of_pair[b]; });
+      for (const double share : kShares) {
+        const auto kept = static_cast<std::size_t>(
+            std::lround(share * static_cast<double>(order.size())));
+        std::vector<float> chosen(order.size(), 0.0F);
+        for (std::size_t k = 0; k < kept; ++k) chosen[order[k]] = 1.0F;
+        member.pairs.spread<float>(chosen, mask);
+        GnnRun& run = *workers_[at(worker)].run;
+        const float with = predict(member.graph, run, mask).probability[member.predicted];
+        for (float& m : mask) m = 1.0F - m;
+        const float without = predict(member.graph, run, mask).probability[member.predicted];
+        gap[at(i)] += static_cast<double>(with - without) / static_cast<double>(kShares.size());
+      }
+    });
+    double sum = 0;
+    for (const double g : gap) sum += g;
+    return sum / static_cast<double>(std::max<std::size_t>(gap.size(), 1));
+  }
+
+ private:
+  static constexpr std::uint32_t kCheckEpoch = 0xFFFFFFFFU;
+
+  [[nodiscard]] static EdgeScorer<float>::Edges edges_of(const Member& member) {
+    return {member.source_row, member.target_row, member.targets};
+  }
+
+  /// tau of an epoch, Appendix B.
+  [[nodiscard]] double tau(std::int64_t epoch) const {
+    const auto t = static_cast<double>(epoch);
+    return temperature(options_.tau_start, options_.tau_end,
+                       options_.schedule == "epoch" ? t
+                                                    : t / static_cast<double>(options_.epochs));
+  }
+
+  /// Every batch: loss, gradient, one step of Adam. Returns the mean loss of an instance.
+  double run_epoch(std::int64_t epoch) {
+    std::vector<std::size_t> order = train_;
+    std::size_t batch = order.size();
+    if (options_.batch_size > 0 && at(options_.batch_size) < order.size()) {
+      batch = at(options_.batch_size);
+      RandomStream(seed_, RandomPurpose::shuffle, static_cast<std::uint32_t>(epoch)).shuffle(order);
+    }
+    double sum = 0;
+    std::vector<float> gradient(theta_.size());
+    for (std::size_t begin = 0; begin < order.size(); begin += batch) {
+      const auto part =
+          std::span(order).subspan(begin, std::min(batch, order.size() - begin));
+      sum += batch_loss(part, static_cast<std::uint32_t>(epoch), epoch, &gradient) *
+             static_cast<double>(part.size());
+      if (options_.clip_value > 0) {
+        const auto limit = static_cast<float>(options_.clip_value);
+        for (float& g : gradient) g = std::clamp(g, -limit, limit);
+      }
+      adam_step<float>({options_.learning_rate}, gradient, trainable_, adam_, theta_);
+    }
+    return sum / static_cast<double>(order.size());
+  }
+
+  /// Eq. (9) over a batch: the mean loss of an instance, and the gradient if wanted. Work is cut
+  /// into pieces by the batch alone, whose gradients are added in order.
+  double batch_loss(std::span<const std::size_t> batch, std::uint32_t noise_epoch,
+                    std::int64_t tau_epoch, std::vector<float>* gradient) {
+    NodeProjections<float> projections;
+    scorer_.project(theta_.data(), population_.z, projections);
+    const std::size_t chunk = (batch.size() + kMaxPieces - 1) / kMaxPieces;
+    const std::size_t pieces = (batch.size() + chunk - 1) / chunk;
+    pieces_.resize(std::max(pieces_.size(), pieces));
+    const float scale =
+        options_.reduction == "sum" ? 1.0F : 1.0F / static_cast<float>(batch.size());
+    pool_.run(static_cast<std::int64_t>(pieces), [&](std::int64_t piece, int worker) {
+      Piece& own = pieces_[at(piece)];
+      own.dtheta.assign(theta_.size(), 0.0F);
+      own.loss = 0;
+      for (std::size_t i = at(piece) * chunk; i < std::min(batch.size(), (at(piece) + 1) * chunk);
+           ++i)
+        own.loss += instance_loss(population_.members[batch[i]], projections, noise_epoch,
+                                  tau_epoch, scale, workers_[at(worker)],
+                                  gradient ? own.dtheta.data() : nullptr);
+    });
+    double loss = 0;
+    for (std::size_t piece = 0; piece < pieces; ++piece) loss += pieces_[piece].loss;
+    if (gradient) {
+      std::fill(gradient->begin(), gradient->end(), 0.0F);
+      for (std::size_t piece = 0; piece < pieces; ++piece)
+        for (std::size_t k = 0; k < gradient->size(); ++k)
+          (*gradient)[k] += pieces_[piece].dtheta[k];
+    }
+    return loss / (static_cast<double>(scale) * static_cast<double>(batch.size()));
+  }
+
+  /// One instance, K samples: Algorithm 1, lines 9-13.
+  double instance_loss(const Member& member, const NodeProjections<float>& projections,
+                       std::uint32_t noise_epoch, std::int64_t tau_epoch, float scale,
+                       Worker& worker, float* dtheta) const {
+    if (member.graph.num_edges() == 0) return 0;
+    const auto edges = edges_of(member);
+    const std::span<const float> omega =
+        scorer_.forward(theta_.data(), population_.z, projections, edges, worker.scorer);
+    worker.domega.assign(omega.size(), 0.0F);
+    MaskedRun network(member.graph, *worker.run);
+    const bool ranking = options_.objective == "ranking";
+    const float sample_scale =
+        ranking || options_.sample_mean ? scale / static_cast<float>(options_.samples) : scale;
+    double loss = 0;
+    for (std::int64_t k = 0; k < options_.samples; ++k) {
+      RandomStream random(seed_, RandomPurpose::concrete,
+                          noise_epoch * static_cast<std::uint32_t>(options_.samples) +
+                              static_cast<std::uint32_t>(k),
+                          noise_key(member.graph.instance));
+      if (ranking) {
+        const double share = options_.share_min * std::pow(options_.share_max / options_.share_min,
+                                                           random.uniform());
+        draw_noise(random, at(member.pairs.count()), 0.0, worker.noise);
+        loss += ranking_loss<float>(member.pairs, omega, worker.noise, tau(tau_epoch), share,
+                                    member.predicted, sample_scale, network, worker.domega);
+      } else {
+        draw_noise(random, omega.size(), options_.sample_bias, worker.noise);
+        loss += paper_loss<float>(
+            weights_,
+            {member.graph.source, member.graph.num_nodes(), &member.pairs, member.p}, omega,
+            worker.noise, static_cast<float>(tau(tau_epoch)), sample_scale, network,
+            worker.domega);
+      }
+    }
+    if (!dtheta) return loss;
+    const Index width = projections.from.cols();
+    worker.dlocal.from.setZero(member.graph.num_nodes(), width);
+    worker.dlocal.to.setZero(member.graph.num_nodes(), width);
+    scorer_.backward(theta_.data(), population_.z, edges, worker.domega, member.graph.source,
+                     member.graph.target, worker.scorer, dtheta, worker.dlocal);
+    worker.z_local.resize(member.graph.num_nodes(), population_.z.cols());
+    for (Index i = 0; i < worker.z_local.rows(); ++i)
+      worker.z_local.row(i) = population_.z.row(member.rows[at(i)]);
+    scorer_.project_backward(worker.z_local, worker.dlocal, dtheta);
+    return loss;
+  }
+
+  /// Different for every instance of a population.
+  static std::uint32_t noise_key(const Instance& instance) {
+    return static_cast<std::uint32_t>(instance.id) +
+           0x9E3779B1U * static_cast<std::uint32_t>(instance.second + 1);
+  }
+
+  /// logit(epsilon), epsilon uniform in [bias, 1 - bias].
+  static void draw_noise(RandomStream& random, std::size_t count, double bias,
+                         std::vector<float>& noise) {
+    noise.resize(count);
+    for (float& n : noise)
+      n = static_cast<float>(logit((1.0 - 2.0 * bias) * random.uniform() + bias));
+  }
+
+  static constexpr std::size_t kMaxPieces = 64;
+  struct Piece {
+    std::vector<float> dtheta;
+    double loss = 0;
+  };
+
+  const PGExplainerOptions& options_;
+  PaperWeights weights_;
+  std::uint64_t seed_;
+  const EdgeScorer<float>& scorer_;
+  const Population& population_;
+  std::vector<std::size_t> train_, check_;
+  ThreadPool& pool_;
+  std::vector<float> theta_;
+  std::vector<std::uint8_t> trainable_;
+  AdamState<float> adam_;
+  std::vector<Worker> workers_;
+  std::vector<Piece> pieces_;
+  std::vector<double> history_;
+};
+
+/// Whether scores tell the edges of an instance apart.
+bool all_equal(const std::vector<std::vector<float>>& scores) {
+  for (const auto& omega : scores) {
+    const auto [low, high] = std::minmax_element(omega.begin(), omega.end());
+    if (low != high && *high - *low > 1e-6F * std::max(1.0F, std::abs(*high))) return false;
+  }
+  return true;
+}
+
+/// The share of edges whose float sigmoid is exactly 0 or 1.
+double saturated_share(const std::vector<std::vector<float>>& scores) {
+  std::int64_t saturated = 0, edges = 0;
+  for (const auto& omega : scores)
+    for (const float w : omega) {
+      ++edges;
+      if (const float s = sigmoid(w); s == 0.0F || s == 1.0F) ++saturated;
+    }
+  return edges > 0 ? static_cast<double>(saturated) / static_cast<double>(edges) : 0.0;
+}
+
+std::vector<std::vector<float>> negated(std::vector<std::vector<float>> scores) {
+  for (auto& omega : scores)
+    for (float& w : omega) w = -w;
+  return scores;
+}
+
+}  // namespace
+
+PGExplainer::PGExplainer(PGExplainerOptions options, std::uint64_t seed)
+    : options_(std::move(options)), seed_(seed) {
+  check_options(options_);
+}
+
+PGExplainer::PGExplainer(PGExplainerOptions options, std::uint64_t seed, Fitted fitted)
+    : PGExplainer(std::move(options), seed) {
+  fitted_ = std::move(fitted);
+  scorer_.emplace(fitted_->embedding_width, fitted_->num_targets, options_.hidden);
+  if (scorer_->layout().size() != fitted_->theta.size())
+    throw_bad_input("the explanation network has {} parameters, its description asks for {}",
+                    fitted_->theta.size(), scorer_->layout().size());
+}
+
+const PGExplainer::Fitted& PGExplainer::fitted() const {
+  if (!fitted_) throw_bad_input("the explainer has not been fitted; call fit() first");
+  return *fitted_;
+}
+
+Embedding PGExplainer::embedding() const {
+  return options_.embedding == "last-layer"         ? Embedding::last_layer
+         : options_.embedding == "last-convolution" ? Embedding::last_convolution
+                                                    : Embedding::classifier_input;
+}
+
+Support PGExplainer::supports(const ExplainedModel& model) const {
+  if (options_.objective == "paper" && options_.target == "label" && model.dataset().y.empty())
+    return {"--target label needs labels, and the data has none; use --target soft"};
+  if (fitted_ && (fitted_->num_targets == 0) != (model.gnn().task() == Task::graph))
+    return {fmt::format("the explainer was fitted for {}, the model classifies {}",
+                        fitted_->num_targets == 0 ? "graphs" : "nodes",
+                        model.gnn().task() == Task::graph ? "graphs" : "nodes")};
+  return {};
+}
+
+FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance> instances,
+                           ThreadPool& pool, const Progress& progress) {
+  if (const Support support = supports(model); !support) throw_bad_input("{}", support.reason);
+  if (instances.empty()) throw_bad_input("there are no instances to fit the explainer on");
+  const int num_targets = instances.front().is_link()              ? 2
+                          : model.gnn().task() == Task::graph ? 0
+                                                                    : 1;
+  for (const Instance& instance : instances)
+    if (instance.is_link() != (num_targets == 2))
+      throw_bad_input("links and nodes cannot be explained by one explanation network");
+  const Population population = gather(model, instances, options_, embedding(), pool);
+  EdgeId num_edges = 0;
+  for (const Member& member : population.members) num_edges += member.graph.num_edges();
+  if (num_edges == 0)
+    throw_bad_input("none of the {} instances has an edge in reach; there is nothing to explain",
+                    instances.size());
+
+  // Some instances only check the fit; with few instances the same ones do both.
+  std::vector<std::size_t> train(instances.size());
+  std::iota(train.begin(), train.end(), 0U);
+  std::vector<std::size_t> check = train;
+  const auto held_out = static_cast<std::size_t>(
+      std::lround(options_.holdout * static_cast<double>(instances.size())));
+  if (instances.size() >= 5 && held_out > 0) {
+    RandomStream(seed_, RandomPurpose::split).shuffle(check);
+    train.assign(check.begin() + static_cast<std::ptrdiff_t>(held_out), check.end());
+    check.resize(held_out);
+    std::sort(train.begin(), train.end());
+    std::sort(check.begin(), check.end());
+  }
+
+  EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
+  FitReport report;
+  double best_gap = -std::numeric_limits<double>::infinity();
+  for (std::int64_t attempt = 0; attempt <= options_.restarts; ++attempt) {
+    const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(attempt) * 0x9E3779B97F4A7C15U;
+    Fit fit(model, options_, seed, scorer, population, train, check, pool);
+    const bool finished = fit.run(progress);
+    const auto scores = fit.check_scores();
+    const double gap = fit.keep_remove_gap(scores);
+    const bool equal = all_equal(scores);
+    const bool sound = !equal && gap >= fit.keep_remove_gap(negated(scores));
+    if (gap > best_gap || attempt == 0) {
+      best_gap = gap;
+      fitted_ = Fitted{population.z.cols(), num_targets, fit.theta(), {}};
+      report.loss = fit.history();
+      report.warnings.clear();
+      if (equal)
+        report.warnings.emplace_back(
+            "all edges of an instance have the same score: the explanation network has learnt "
+            "nothing; try more --epochs, a higher --learning-rate or a lower --size");
+      else if (!sound)
+        report.warnings.emplace_back(
+            "on held-out instances the lowest-ranked edges preserve the prediction better than "
+            "the highest-ranked ones; the ranking may be upside down");
+      if (const double share = saturated_share(scores); share > 0.5)
+        report.warnings.push_back(fmt::format(
+            "the masks of {:.0f} % of the edges are exactly 0 or 1; rank by --score omega, or "
+            "lower --learning-rate or --epochs",
+            100.0 * share));
+    }
+    report.restarts = static_cast<int>(attempt);
+    if (!finished) {
+      report.warnings.emplace_back("stopped before the last epoch");
+      break;
+    }
+    if (sound) break;
+  }
+  if (options_.features) {
+    std::vector<const InstanceGraph*> graphs;
+    std::vector<std::size_t> predicted;
+    for (const Member& member : population.members) {
+      graphs.push_back(&member.graph);
+      predicted.push_back(member.predicted);
+    }
+    fitted_->feature_logits = fit_feature_mask(model.gnn(), graphs, predicted, {}, seed_, pool);
+  }
+  scorer_.emplace(std::move(scorer));
+  return report;
+}
+
+void PGExplainer::prepare(const ExplainedModel& model) {
+  z_ = model.embed(embedding());
+  if (z_.cols() != fitted().embedding_width)
+    throw_bad_input("the explainer reads embeddings of width {}, the model gives {}; was it fitted "
+                    "to another model?",
+                    fitted().embedding_width, z_.cols());
+  scorer_->project(fitted().theta.data(), z_, projections_);
+}
+
+Scores PGExplainer::score(const InstanceGraph& instance, GnnRun&) const {
+  std::vector<NodeId> source, target, targets;
+  for (const NodeId local : instance.source) source.push_back(instance.nodes[at(local)]);
+  for (const NodeId local : instance.target) target.push_back(instance.nodes[at(local)]);
+  for (const NodeId local : instance.targets) targets.push_back(instance.nodes[at(local)]);
+  if (static_cast<int>(targets.size()) != fitted().num_targets)
+    throw_bad_input("the explainer was fitted for {} explained nodes per instance, not {}",
+                    fitted().num_targets, targets.size());
+  EdgeScorer<float>::Workspace workspace;
+  const auto omega = scorer_->forward(fitted().theta.data(), z_, projections_,
+                                      {source, target, targets}, workspace);
+  Scores scores{{omega.begin(), omega.end()}, fitted().feature_logits};
+  if (options_.score == "sigmoid")
+    for (float& value : scores.edge) value = sigmoid(value);
+  return scores;
+}
+
+}  // namespace pgexplainer

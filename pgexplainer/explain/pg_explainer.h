@@ -1,0 +1,54 @@
+// PGExplainer (Luo et al., "Parameterized Explainer for Graph Neural Network", NeurIPS 2020): one
+// explanation network, trained once over a population of instances (Algorithms 1 and 2), then able
+// to explain any instance, also of graphs it has never seen.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pgexplainer/explain/edge_scorer.h"
+#include "pgexplainer/explain/explainer.h"
+#include "pgexplainer/explain/pg_explainer_options.h"
+
+namespace pgexplainer {
+
+class PGExplainer final : public Explainer {
+ public:
+  /// Throws if an option is out of bounds.
+  PGExplainer(PGExplainerOptions options, std::uint64_t seed);
+
+  /// What fitting leaves behind; the whole of a fitted explainer together with options and seed.
+  struct Fitted {
+    Index embedding_width = 0;
+    int num_targets = 0;                ///< 0 graphs, 1 nodes, 2 links
+    std::vector<float> theta;           ///< Psi, as EdgeScorer lays it out
+    std::vector<float> feature_logits;  ///< empty = features were not asked for
+  };
+  PGExplainer(PGExplainerOptions options, std::uint64_t seed, Fitted fitted);
+
+  [[nodiscard]] const PGExplainerOptions& options() const { return options_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  /// Throws unless fitted.
+  [[nodiscard]] const Fitted& fitted() const;
+  [[nodiscard]] Embedding embedding() const;
+
+  [[nodiscard]] std::string_view method() const override { return "pgexplainer"; }
+  [[nodiscard]] Support supports(const ExplainedModel& model) const override;
+  FitReport fit(const ExplainedModel& model, std::span<const Instance> instances, ThreadPool& pool,
+                const Progress& progress) override;
+  void prepare(const ExplainedModel& model) override;
+  [[nodiscard]] Scores score(const InstanceGraph& instance, GnnRun& run) const override;
+
+ private:
+  PGExplainerOptions options_;
+  std::uint64_t seed_;
+  std::optional<Fitted> fitted_;
+  std::optional<EdgeScorer<float>> scorer_;
+  // Of the data that prepare() saw.
+  Matrix<float> z_;
+  NodeProjections<float> projections_;
+};
+
+}  // namespace pgexplainer

@@ -1,0 +1,114 @@
+// Everything that can be set about PGExplainer, and named settings.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pgexplainer/core/option_fields.h"
+
+namespace pgexplainer {
+
+struct PGExplainerOptions {
+  // Both objectives.
+  std::string objective = "ranking";
+  std::int64_t epochs = 50;
+  double learning_rate = 3e-3;
+  std::vector<std::int64_t> hidden = {64};
+  std::string embedding = "classifier-input";
+  std::int64_t batch_size = 0;
+  double clip_value = 0.0;
+  std::int64_t samples = 1;
+  double tau_start = 5.0;
+  double tau_end = 5.0;
+  double init_bias = 0.0;
+  std::int64_t restarts = 2;
+  double holdout = 0.1;
+  std::int64_t patience = 0;
+  std::string score = "omega";
+  bool features = false;
+  // The ranking objective.
+  double share_min = 0.02;
+  double share_max = 0.9;
+  // The paper's objective.
+  std::string target = "soft";
+  std::string schedule = "share";
+  double sample_bias = 0.0;
+  double size = 0.05;
+  std::string size_term = "sum";
+  double entropy = 1.0;
+  std::string entropy_term = "mean";
+  double budget = 0.0;
+  double budget_weight = 0.0;
+  double connectivity = 0.0;
+  std::string connectivity_term = "mean";
+  bool symmetric = true;
+  bool sample_mean = true;
+  std::string reduction = "mean";
+
+  template <class Visitor>
+  static void fields(Visitor&& field) {
+    using O = PGExplainerOptions;
+    field("objective", &O::objective, Bounds{},
+          "ranking: keep and remove at random sparsities; paper: Eq. (9) with regularisers");
+    field("epochs", &O::epochs, Bounds{1, 1e9}, "passes over the instances");
+    field("learning_rate", &O::learning_rate, Bounds{0, 1e3}, "of Adam");
+    field("hidden", &O::hidden, Bounds{1, 65536}, "hidden widths of the explanation network");
+    field("embedding", &O::embedding, Bounds{},
+          "what z is: classifier-input (all layers the classifier reads, as released), last-layer "
+          "(as printed), last-convolution (as in PyG)");
+    field("batch_size", &O::batch_size, Bounds{0, 1e12}, "instances per step; 0 = all");
+    field("clip_value", &O::clip_value, Bounds{0, 1e30},
+          "largest entry of a gradient; 0 = no limit");
+    field("samples", &O::samples, Bounds{1, 1e6}, "K, sampled graphs per instance and step");
+    field("tau_start", &O::tau_start, Bounds{1e-3, 1e6}, "tau_0, the temperature at the start");
+    field("tau_end", &O::tau_end, Bounds{1e-3, 1e6}, "tau_T, the temperature at the end");
+    field("init_bias", &O::init_bias, Bounds{-1e3, 1e3},
+          "of omega before training: above 0 starts near the full graph");
+    field("restarts", &O::restarts, Bounds{0, 100},
+          "how often to begin anew when the held-out check fails");
+    field("holdout", &O::holdout, Bounds{0, 0.9},
+          "share of the instances that only check the fit (none below 5 instances)");
+    field("patience", &O::patience, Bounds{0, 1e9},
+          "stop after so many epochs without a better held-out objective; 0 = never");
+    field("score", &O::score, Bounds{},
+          "what edges are ranked by: omega, or sigmoid (as released; saturates)");
+    field("features", &O::features, Bounds{},
+          "also learn which features matter to the population (Appendix D)");
+    field("share_min", &O::share_min, Bounds{1e-6, 0.999999}, "ranking: smallest kept share of edges");
+    field("share_max", &O::share_max, Bounds{1e-6, 0.999999}, "ranking: largest kept share of edges");
+    field("target", &O::target, Bounds{},
+          "paper: soft (the model's P(Y|G), Eq. 6), class (its argmax) or label (the data's)");
+    field("schedule", &O::schedule, Bounds{},
+          "paper: exponent of the temperature: share (epoch/epochs, as released) or epoch (as "
+          "printed)");
+    field("sample_bias", &O::sample_bias, Bounds{0, 0.5},
+          "paper: epsilon is uniform in [bias, 1 - bias]; 0.5 = no noise");
+    field("size", &O::size, Bounds{0, 1e9}, "paper: weight of the size term");
+    field("size_term", &O::size_term, Bounds{},
+          "paper: sum of the sampled mask (as released), mean of it, or omega (l1 norm, as "
+          "printed)");
+    field("entropy", &O::entropy, Bounds{0, 1e9}, "paper: weight of the entropy term");
+    field("entropy_term", &O::entropy_term, Bounds{},
+          "paper: mean over the edges, or nodes-squared (over all pairs of nodes, as released)");
+    field("budget", &O::budget, Bounds{0, 1e15}, "paper: B of Eq. (12)");
+    field("budget_weight", &O::budget_weight, Bounds{0, 1e9}, "paper: weight of Eq. (12)");
+    field("connectivity", &O::connectivity, Bounds{0, 1e9}, "paper: weight of Eq. (13)");
+    field("connectivity_term", &O::connectivity_term, Bounds{},
+          "paper: mean or sum over pairs of adjacent edges");
+    field("symmetric", &O::symmetric, Bounds{},
+          "paper: both directions of an edge share the mean of their masks");
+    field("sample_mean", &O::sample_mean, Bounds{},
+          "paper: divide by K (Eq. 6); off = sum over samples (Eq. 9)");
+    field("reduction", &O::reduction, Bounds{}, "paper: mean or sum (Eq. 9) over instances");
+  }
+};
+
+/// Throws, naming the option, unless every word is known and the bounds hold.
+void check_options(const PGExplainerOptions& options);
+
+/// The names of the presets: default, paper, mean-size, authors-ba-shapes, ...
+std::vector<std::string> preset_names();
+PGExplainerOptions preset(std::string_view name);
+
+}  // namespace pgexplainer

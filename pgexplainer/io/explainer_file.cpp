@@ -1,0 +1,132 @@
+#include "pgexplainer/io/explainer_file.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "pgexplainer/core/error.h"
+#include "pgexplainer/core/option_json.h"
+#include "pgexplainer/io/model_file.h"
+#include "pgexplainer/io/npz.h"
+
+namespace pgexplainer {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormat = "pgexplainer explainer";
+constexpr const char* kVersion = "1";
+constexpr const char* kFeatureLogits = "feature_logits";
+
+json parse_metadata(const Safetensors& content, const char* key, const std::string& where) {
+  const auto found = content.metadata.find(key);
+  if (found == content.metadata.end())
+    throw_bad_input("{}: the metadata have no '{}'", where, key);
+  try {
+    return json::parse(found->second);
+  } catch (const json::exception& error) {
+    throw_bad_input("{}: metadata '{}' is not valid JSON: {}", where, key, error.what());
+  }
+}
+
+/// Copies a finite float tensor; any length if expected_shape is empty.
+std::vector<float> tensor_values(const Safetensors& content, const std::string& name,
+                                 const std::vector<std::int64_t>& expected_shape,
+                                 const std::string& where) {
+  const auto found = content.tensors.find(name);
+  if (found == content.tensors.end())
+    throw_bad_input("{}: the tensor {} {} is missing", where, name, shape_text(expected_shape));
+  const Tensor& tensor = found->second;
+  if (tensor.dtype != "F32")
+    throw_bad_input("{}: the tensor {} has type {}, expected F32", where, name, tensor.dtype);
+  if (!expected_shape.empty() && tensor.shape != expected_shape)
+    throw_bad_input("{}: the tensor {} has shape {}, expected {}", where, name,
+                    shape_text(tensor.shape), shape_text(expected_shape));
+  std::vector<float> values(tensor.data.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+  for (const float value : values)
+    if (!std::isfinite(value))
+      throw_bad_input("{}: the tensor {} holds the value {}; the explainer is broken", where, name,
+                      value);
+  return values;
+}
+
+}  // namespace
+
+bool is_explainer(const Safetensors& content) {
+  const auto format = content.metadata.find("format");
+  return format != content.metadata.end() && format->second == kFormat;
+}
+
+ExplainerFile read_explainer(const std::filesystem::path& path) {
+  const Safetensors content = read_safetensors(path);
+  const std::string where = path.string();
+  if (!is_explainer(content))
+    throw_bad_input(
+        "{}: this safetensors file is not an explainer of pgexplainer (no format '{}' in its "
+        "metadata); make one with `pgexplainer fit`",
+        where, kFormat);
+  const auto version = content.metadata.find("version");
+  if (version == content.metadata.end() || version->second != kVersion)
+    throw_bad_input("{}: explainer format version '{}' is not known; this program reads version {}",
+                    where, version == content.metadata.end() ? "" : version->second, kVersion);
+  const json options_json = parse_metadata(content, "options", where);
+  const auto options =
+      options_from_json<PGExplainerOptions>(options_json, where + ": metadata 'options'");
+  const json shape = parse_metadata(content, "shape", where);
+  const auto integer = [&](const char* key, std::int64_t low, std::int64_t high) {
+    const auto found = shape.find(key);
+    if (found == shape.end() || !found->is_number_integer() ||
+        found->get<std::int64_t>() < low || found->get<std::int64_t>() > high)
+      throw_bad_input("{}: metadata 'shape' needs {} from {} to {}", where, key, low, high);
+    return found->get<std::int64_t>();
+  };
+  PGExplainer::Fitted fitted;
+  fitted.embedding_width = static_cast<Index>(integer("embedding_width", 1, 1 << 20));
+  fitted.num_targets = static_cast<int>(integer("num_targets", 0, 2));
+  const auto seed = shape.value("seed", std::uint64_t{0});
+
+  check_options(options);
+  const EdgeScorer<float> scorer(fitted.embedding_width, fitted.num_targets, options.hidden);
+  fitted.theta.resize(scorer.layout().size());
+  for (const Parameter& p : scorer.layout().parameters()) {
+    const std::vector<float> values = tensor_values(content, p.name, p.shape, where);
+    std::copy(values.begin(), values.end(),
+              fitted.theta.begin() + static_cast<std::ptrdiff_t>(p.offset));
+  }
+  if (content.tensors.contains(kFeatureLogits))
+    fitted.feature_logits = tensor_values(content, kFeatureLogits, {}, where);
+  for (const auto& [name, tensor] : content.tensors)
+    if (!scorer.layout().find(name) && name != kFeatureLogits)
+      throw_bad_input("{}: the tensor {} is unknown", where, name);
+
+  ExplainerFile file;
+  file.explainer = std::make_unique<PGExplainer>(options, seed, std::move(fitted));
+  if (content.metadata.contains("fit")) file.fit = parse_metadata(content, "fit", where);
+  return file;
+}
+
+void write_explainer(const std::filesystem::path& path, const PGExplainer& explainer,
+                     const json& fit) {
+  const PGExplainer::Fitted& fitted = explainer.fitted();
+  const EdgeScorer<float> scorer(fitted.embedding_width, fitted.num_targets,
+                                 explainer.options().hidden);
+  Safetensors content;
+  content.metadata = {{"format", kFormat},
+                      {"version", kVersion},
+                      {"options", options_to_json(explainer.options()).dump()},
+                      {"shape", json({{"embedding_width", fitted.embedding_width},
+                                      {"num_targets", fitted.num_targets},
+                                      {"seed", explainer.seed()}})
+                                    .dump()},
+                      {"fit", fit.dump()}};
+  for (const Parameter& p : scorer.layout().parameters())
+    content.tensors[p.name] =
+        make_tensor(std::span(fitted.theta).subspan(p.offset, p.size), p.shape);
+  if (!fitted.feature_logits.empty())
+    content.tensors[kFeatureLogits] =
+        make_tensor(fitted.feature_logits,
+                    {static_cast<std::int64_t>(fitted.feature_logits.size())});
+  write_safetensors(path, content);
+}
+
+}  // namespace pgexplainer
