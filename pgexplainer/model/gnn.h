@@ -62,6 +62,11 @@ class Gnn {
 
   /// Z = GNNE(G, X) for every node, Eq. (7).
   [[nodiscard]] virtual Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const = 0;
+  /// Of the network's own attention layers: one row per layer, one column per edge of the input,
+  /// heads averaged. A self-loop that the layer replaces by its own has 0. No rows = no such
+  /// layers.
+  [[nodiscard]] virtual Matrix<float> attention(const GnnInput<float>&) const { return {}; }
+  [[nodiscard]] virtual int num_attention_layers() const { return 0; }
   [[nodiscard]] virtual std::unique_ptr<GnnRun> new_run() const = 0;
 
   /// Logits for a mask, when no gradient is wanted.

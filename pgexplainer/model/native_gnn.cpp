@@ -26,6 +26,7 @@ NativeGnn<T>::NativeGnn(ModelSpec spec, const std::string& where, std::uint64_t 
     layers.push_back(std::move(made));
     const Layer<T>& layer = *layers.back();
     num_convolutions_ += layer.passes_messages() ? 1 : 0;
+    num_attention_layers_ += layer.attention({}) ? 1 : 0;
     depends_on_phase_ = depends_on_phase_ ||
                         layer.mixes_all_rows(true) != layer.mixes_all_rows(false) ||
                         dynamic_cast<const Dropout<T>*>(&layer) != nullptr;
@@ -217,6 +218,27 @@ const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding k
   return workspace.blocks.back().back().out;
 }
 
+template <class T>
+Matrix<T> NativeGnn<T>::attention(const Workspace& workspace, EdgeId num_edges) const {
+  Matrix<T> result = Matrix<T>::Zero(num_attention_layers_, num_edges);
+  Index row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (std::size_t l = 0; l < blocks_[b].size(); ++l) {
+      const Saved<T>& saved = workspace.blocks[b][l].saved;
+      const Matrix<T>* of_slot = blocks_[b][l]->attention(saved);
+      if (!of_slot) continue;
+      for (Index slot = 0; slot < of_slot->rows(); ++slot) {
+        const EdgeId edge = saved.slots.edge[at(slot)];
+        if (edge == kNoEdge) continue;
+        T sum(0);
+        for (Index head = 0; head < of_slot->cols(); ++head) sum += (*of_slot)(slot, head);
+        result(row, edge) = sum / static_cast<T>(of_slot->cols());
+      }
+      ++row;
+    }
+  return result;
+}
+
 namespace {
 
 void check_input(const NativeGnn<float>& model, const GnnInput<float>& input,
@@ -283,6 +305,16 @@ class NativeAsGnn final : public Gnn {
     model_->forward(every_row, {}, {}, workspace);
     return model_->embedding(workspace, kind);
   }
+  [[nodiscard]] Matrix<float> attention(const GnnInput<float>& input) const override {
+    if (model_->num_attention_layers() == 0) return {};
+    check_input(*model_, input, {});
+    GnnInput<float> every_row = input;
+    every_row.nodes_within = {};
+    NativeGnn<float>::Workspace workspace;
+    model_->forward(every_row, {}, {}, workspace);
+    return model_->attention(workspace, input.graph.num_edges());
+  }
+  [[nodiscard]] int num_attention_layers() const override { return model_->num_attention_layers(); }
   [[nodiscard]] std::unique_ptr<GnnRun> new_run() const override {
     return std::make_unique<NativeRun>(model_);
   }

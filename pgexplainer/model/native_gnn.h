@@ -26,6 +26,7 @@ class NativeGnn {
   [[nodiscard]] const std::vector<T>& theta() const { return theta_; }
   [[nodiscard]] std::vector<T>& theta() { return theta_; }
   [[nodiscard]] int num_convolutions() const { return num_convolutions_; }
+  [[nodiscard]] int num_attention_layers() const { return num_attention_layers_; }
   [[nodiscard]] bool mixes_all_rows(bool training) const;
   /// Whether training and evaluation compute different things (dropout, batch statistics).
   [[nodiscard]] bool depends_on_phase() const { return depends_on_phase_; }
@@ -64,6 +65,8 @@ class NativeGnn {
 
   /// Z of the last forward, Eq. (7).
   [[nodiscard]] const Matrix<T>& embedding(const Workspace& workspace, Embedding kind) const;
+  /// Attention in the last forward: layers x edges, heads averaged; 0 where no row was computed.
+  [[nodiscard]] Matrix<T> attention(const Workspace& workspace, EdgeId num_edges) const;
 
  private:
   using Layers = std::vector<std::unique_ptr<Layer<T>>>;
@@ -80,6 +83,7 @@ class NativeGnn {
   Layers classifier_;
   std::vector<Index> block_width_;
   int num_convolutions_ = 0;
+  int num_attention_layers_ = 0;
   bool depends_on_phase_ = false;
   std::array<bool, 2> reads_gcn_norm_{};
   Index edge_channels_ = 0;

@@ -131,6 +131,11 @@ void GatConv<T>::backward(const T* theta, const LayerContext<T>& context, const 
   value_.backward(theta, x, dvalue, gradient.x, false, dtheta);
 }
 
+template <class T>
+const Matrix<T>* GatConv<T>::attention(const Saved<T>& saved) const {
+  return &saved.matrix[kAttention];
+}
+
 template class GatConv<float>;
 template class GatConv<double>;
 

@@ -114,6 +114,11 @@ void Gatv2Conv<T>::backward(const T* theta, const LayerContext<T>& context, cons
   right_.backward(theta, x, dright, gradient.x, true, dtheta);
 }
 
+template <class T>
+const Matrix<T>* Gatv2Conv<T>::attention(const Saved<T>& saved) const {
+  return &saved.matrix[kAttention];
+}
+
 template class Gatv2Conv<float>;
 template class Gatv2Conv<double>;
 

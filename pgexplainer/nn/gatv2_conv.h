@@ -28,6 +28,7 @@ class Gatv2Conv final : public Layer<T> {
   void backward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
                 const Matrix<T>& out, const Matrix<T>& dout, Saved<T>& saved,
                 const LayerGradients<T>& gradient) const override;
+  [[nodiscard]] const Matrix<T>* attention(const Saved<T>& saved) const override;
 
  private:
   GatConvOptions options_;

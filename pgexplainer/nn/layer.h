@@ -102,6 +102,11 @@ class Layer {
   virtual void backward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
                         const Matrix<T>& out, const Matrix<T>& dout, Saved<T>& saved,
                         const LayerGradients<T>& gradient) const = 0;
+  /// Of the forward pass that filled `saved`: the attention of each of saved.slots (rows) under
+  /// each head (columns). Null = this kind of layer has none.
+  [[nodiscard]] virtual const Matrix<T>* attention(const Saved<T>& /*saved*/) const {
+    return nullptr;
+  }
   /// After a training step: running statistics and the like.
   virtual void update_buffers(const Saved<T>& /*saved*/, T* /*theta*/) const {}
 };

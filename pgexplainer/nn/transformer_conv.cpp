@@ -125,6 +125,11 @@ void TransformerConv<T>::backward(const T* theta, const LayerContext<T>& context
   if (skip_.weight.exists()) skip_.backward(theta, x, dout, gradient.x, true, dtheta);
 }
 
+template <class T>
+const Matrix<T>* TransformerConv<T>::attention(const Saved<T>& saved) const {
+  return &saved.matrix[kAttention];
+}
+
 template class TransformerConv<float>;
 template class TransformerConv<double>;
 

@@ -55,6 +55,7 @@ struct GoldenErrors {
 // One function per kind of file; `name` is the file's name up to "__". They throw on what they do
 // not know, so that nothing passes unseen.
 GoldenErrors check_layer(const std::string& name, const NpzArrays& file);
+GoldenErrors check_gnn_explainer_step(const std::string& name, const NpzArrays& file);
 GoldenErrors check_metrics(const std::string& name, const NpzArrays& file);
 
 }  // namespace pgexplainer
