@@ -64,6 +64,7 @@ void add_option_fields(CLI::App& verb, Options& options) {
 
 void add_download(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_info(CLI::App& app);

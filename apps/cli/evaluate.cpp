@@ -1,13 +1,15 @@
-// pgexplainer evaluate: how good explanations are, by ground truth and by what they do to the
+// pgexplainer evaluate: how good explanations are, by the ground truth and by what they do to the
 // prediction, for one or more methods.
-#include <chrono>
 #include <cmath>
 
 #include "apps/cli/cli.h"
 #include "apps/cli/explaining.h"
 #include "apps/cli/progress_bar.h"
+#include "pgexplainer/core/option_json.h"
+#include "pgexplainer/explain/methods.h"
 #include "pgexplainer/io/explainer_file.h"
-#include "pgexplainer/metrics/evaluation.h"
+#include "pgexplainer/report/comparison.h"
+#include "pgexplainer/report/table.h"
 
 namespace pgexplainer::cli {
 namespace {
@@ -18,46 +20,120 @@ struct Arguments {
   ExplainingArguments explaining;
   PGExplainerArguments pg_explainer;
   std::string explainer;
-  std::int64_t repeats = 1;
+  std::vector<std::string> methods = {"pgexplainer"};
+  std::int64_t seeds = 1;
   SelectionOptions selection;
   CommonOptions common;
 };
 
+std::string in_words(double value) {
+  return std::isfinite(value) ? fmt::format("{:.3f}", value) : "-";
+}
+
+Table table_of(const std::vector<MethodResult>& results) {
+  Table table;
+  table.columns = {{"method"},
+                   {"AUC", Align::right},
+                   {"held out", Align::right},
+                   {"per instance", Align::right},
+                   {"precision", Align::right},
+                   {"fid+", Align::right},
+                   {"fid-", Align::right},
+                   {"ms/instance", Align::right}};
+  for (const MethodResult& r : results) {
+    const std::string spread =
+        r.pooled_auc.size() > 1 ? fmt::format(" ± {:.3f}", standard_deviation(r.pooled_auc)) : "";
+    table.rows.push_back({{r.method},
+                          {in_words(mean(r.pooled_auc)) + spread},
+                          {in_words(mean(r.held_out_auc))},
+                          {in_words(mean(r.per_instance_auc))},
+                          {in_words(r.ground_truth.precision)},
+                          {in_words(r.faithfulness.probability.plus)},
+                          {in_words(r.faithfulness.probability.minus)},
+                          {fmt::format("{:.3g}", r.milliseconds_per_instance)}});
+  }
+  return table;
+}
+
 void evaluate(const Arguments& arguments) {
+  const PGExplainerOptions options = arguments.pg_explainer.options();
+  std::unique_ptr<PGExplainer> fitted;
+  if (!arguments.explainer.empty())
+    fitted = std::move(read_explainer(arguments.explainer).explainer);
   const auto loaded = load_model_with_data(arguments.explaining);
   const auto instances = parse_instances(arguments.explaining.instances, loaded->dataset);
-  ThreadPool pool(arguments.common.threads);
-  std::vector<double> aucs;
-  for (std::int64_t r = 0; r < arguments.repeats; ++r) {
-    std::unique_ptr<PGExplainer> explainer;
-    if (!arguments.explainer.empty()) {
-      explainer = std::move(read_explainer(arguments.explainer).explainer);
-    } else {
-      explainer = std::make_unique<PGExplainer>(arguments.pg_explainer.options(),
-                                                arguments.common.seed + static_cast<std::uint64_t>(r));
-      const FitReport report = explainer->fit(*loaded->model, instances, pool, {});
-      fmt::print(stderr, "loss {:.4f}\n", report.loss.back());
-      for (const auto& w : report.warnings) fmt::print(stderr, "warning: {} ({} restarts)\n", w, report.restarts);
-    }
-    const auto explanations = explain(*loaded->model, *explainer, instances, {}, pool);
-    aucs.push_back(compare_with_ground_truth(loaded->dataset, explanations).pooled_auc);
+  std::vector<std::string> names = arguments.methods;
+  if (names == std::vector<std::string>{"all"}) {
+    names.clear();
+    for (const std::string& name : method_names())
+      if (make_explainer(name, 0)->supports(*loaded->model)) names.push_back(name);
   }
-  double mean = 0, var = 0;
-  for (double a : aucs) mean += a / aucs.size();
-  for (double a : aucs) var += (a - mean) * (a - mean) / aucs.size();
-  fmt::print("{:.5f} +- {:.4f} [{:.4f}]\n", mean, std::sqrt(var), fmt::join(aucs, " "));
+  ThreadPool pool(arguments.common.threads);
+  ComparisonOptions comparison;
+  comparison.seeds = arguments.seeds;
+  comparison.first_seed = arguments.common.seed;
+  comparison.selection = arguments.selection;
+
+  std::vector<MethodResult> results;
+  ProgressBar bar("evaluating");
+  const Progress progress = bar.callback();
+  for (std::size_t m = 0; m < names.size(); ++m) {
+    ComparedMethod method{names[m], nullptr, loaded->model.get(), nullptr};
+    if (names[m] == "pgexplainer") {
+      method.options = options_to_json(options);
+      method.fitted = fitted.get();
+    }
+    const Progress step = [&](std::int64_t, std::int64_t, std::string_view message) {
+      return progress(static_cast<std::int64_t>(m), static_cast<std::int64_t>(names.size()),
+                      message);
+    };
+    results.push_back(run_method(method, instances, comparison, pool, step));
+  }
+  for (const MethodResult& result : results)
+    for (const std::string& warning : result.warnings)
+      fmt::print(stderr, "warning: {}: {}\n", result.method, warning);
+  if (arguments.common.json) {
+    if (results.size() == 1) {
+      print_json(to_json(results.front()));
+      return;
+    }
+    Json methods = Json::object();
+    for (const MethodResult& result : results) methods[result.method] = to_json(result);
+    print_json({{"instances", instances.size()}, {"methods", methods}});
+    return;
+  }
+  if (loaded->dataset.edge_gt.empty())
+    fmt::print(stderr, "{} has no ground truth (edge_gt): no AUC\n", loaded->dataset.name);
+  fmt::print("{}", to_text(table_of(results)));
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = app.add_subcommand("evaluate", "judge explanations");
+  CLI::App* verb = app.add_subcommand("evaluate", "judge the explanations of one or more methods");
   add_explaining_arguments(*verb, arguments->explaining);
-  verb->add_option("--explainer", arguments->explainer, "a fitted explainer");
-  verb->add_option("--repeats", arguments->repeats, "seeds");
+  verb->add_option("--method", arguments->methods,
+                   fmt::format("one or more of {}, or all that the model allows",
+                               fmt::join(method_names(), ", ")))
+      ->delimiter(',')
+      ->option_text("(default pgexplainer)");
+  verb->add_option("--explainer", arguments->explainer,
+                   "a fitted PGExplainer; without it one is fitted on the instances (AUC) and on "
+                   "half of them (held out)");
+  verb->add_option("--seeds", arguments->seeds, "repeat with so many seeds, from --seed on")
+      ->check(CLI::Range(1, 1000000))
+      ->option_text("(default 1)");
+  add_option_fields(*verb, arguments->selection);
   arguments->pg_explainer.add_to(*verb);
   add_common_options(*verb, arguments->common);
+  verb->footer(
+      "Examples:\n"
+      "  pgexplainer evaluate --data ba-shapes.npz --model model.safetensors --explainer "
+      "e.safetensors\n"
+      "  pgexplainer evaluate --data tree-grid.npz --model model.safetensors --method all --json\n"
+      "  pgexplainer evaluate --data tree-grid.npz --model model.safetensors --preset paper "
+      "--seeds 10");
   verb->callback([=] { evaluate(*arguments); });
 }
 

@@ -1,7 +1,7 @@
 #include "apps/cli/explaining.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/io/dataset_file.h"
@@ -65,7 +65,8 @@ std::vector<Instance> parse_instances(const std::string& spec, const Dataset& da
     for (std::int64_t id = 0; id < dataset.num_instances(); ++id) instances.push_back({id});
   } else if (spec.find(':') != std::string::npos) {
     const auto parts = split(spec, ':');
-    if (parts.size() > 3) throw_bad_input("--instances {}: expected start:stop or start:stop:step", spec);
+    if (parts.size() > 3)
+      throw_bad_input("--instances {}: expected start:stop or start:stop:step", spec);
     const std::int64_t start = parts[0].empty() ? 0 : parse_number(parts[0], spec);
     const std::int64_t stop =
         parts[1].empty() ? dataset.num_instances() : parse_number(parts[1], spec);
@@ -98,9 +99,9 @@ void PGExplainerArguments::add_to(CLI::App& verb) {
 }
 
 PGExplainerOptions PGExplainerArguments::options() const {
-  const std::string start = !preset_.empty()                   ? preset_
+  const std::string start = !preset_.empty()              ? preset_
                             : given_.objective == "paper" ? "paper"
-                                                               : "default";
+                                                          : "default";
   PGExplainerOptions options = preset(start);
   PGExplainerOptions::fields([&](std::string_view name, auto member, Bounds, std::string_view) {
     if (verb_->get_option(dashed(name))->count() > 0) options.*member = given_.*member;
@@ -111,10 +112,6 @@ PGExplainerOptions PGExplainerArguments::options() const {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
 }  // namespace pgexplainer::cli

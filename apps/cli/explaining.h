@@ -26,8 +26,8 @@ struct ModelWithData {
 };
 std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments);
 
-/// "eval" (the dataset's own list; all if it has none), "all", "400:700:5" (Python's range), "1,2,3",
-/// or links as "3-17,5-9".
+/// "eval" (the dataset's own list; all if it has none), "all", "400:700:5" (Python's range),
+/// "1,2,3", or links as "3-17,5-9".
 std::vector<Instance> parse_instances(const std::string& spec, const Dataset& dataset);
 
 /// --preset and every field of the options; what is given on the command line wins.
@@ -43,8 +43,5 @@ class PGExplainerArguments {
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start);
-
-/// NaN, which JSON cannot say, becomes null.
-nlohmann::ordered_json number_or_null(double value);
 
 }  // namespace pgexplainer::cli

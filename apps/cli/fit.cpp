@@ -49,10 +49,8 @@ void fit(const Arguments& arguments) {
                 {"file", arguments.output}});
   else
     fmt::print(stderr, "{}: {} epochs over {} instances in {:.1f} s, loss {:.4f}\n",
-               arguments.output, report.loss.size(), instances.size(), seconds,
-               report.loss.back());
-  for (const std::string& warning : report.warnings)
-    fmt::print(stderr, "warning: {}\n", warning);
+               arguments.output, report.loss.size(), instances.size(), seconds, report.loss.back());
+  for (const std::string& warning : report.warnings) fmt::print(stderr, "warning: {}\n", warning);
 }
 
 }  // namespace

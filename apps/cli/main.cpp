@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   add_info(app);
   add_train(app);
   add_fit(app);
+  add_explain(app);
   add_evaluate(app);
   try {
     app.parse(argc, argv);

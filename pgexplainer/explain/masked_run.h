@@ -1,5 +1,5 @@
-// One instance's network as the objectives see it: a mask goes in, the explained row of logits comes
-// out, and its gradient goes back to the mask.
+// One instance's network as the objectives see it: a mask goes in, the explained row of logits
+// comes out, and its gradient goes back to the mask.
 #pragma once
 
 #include <algorithm>

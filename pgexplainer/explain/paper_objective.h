@@ -14,9 +14,9 @@ namespace pgexplainer {
 
 /// Weights of the terms; a weight of 0 leaves a term out.
 struct PaperWeights {
-  enum class Size { sum, mean, omega };             ///< of the sampled mask, or ||Omega||_1
-  enum class Entropy { mean, nodes_squared };       ///< over edges, or over all N^2 entries
-  enum class Connectivity { mean, sum };            ///< over adjacent pairs
+  enum class Size { sum, mean, omega };        ///< of the sampled mask, or ||Omega||_1
+  enum class Entropy { mean, nodes_squared };  ///< over edges, or over all N^2 entries
+  enum class Connectivity { mean, sum };       ///< over adjacent pairs
 
   double prediction = 1.0;
   double size = 0.0;
@@ -72,11 +72,11 @@ double paper_loss(const PaperWeights& weights, const PaperInstance<T>& instance,
     if (weights.size_term == PaperWeights::Size::omega)
       loss += size_penalty<T>(omega, scaled(weights.size), domega);
     else
-      loss += size_penalty<T>(e,
-                              scaled(weights.size_term == PaperWeights::Size::mean
-                                         ? weights.size / edges
-                                         : weights.size),
-                              de);
+      loss += size_penalty<T>(
+          e,
+          scaled(weights.size_term == PaperWeights::Size::mean ? weights.size / edges
+                                                               : weights.size),
+          de);
   }
   if (weights.entropy != 0.0) {
     const auto nodes = static_cast<double>(instance.num_nodes);

@@ -23,8 +23,8 @@ PaperWeights paper_weights(const PGExplainerOptions& o) {
                 : o.size_term == "omega" ? PaperWeights::Size::omega
                                          : PaperWeights::Size::sum;
   w.entropy = o.entropy;
-  w.entropy_term = o.entropy_term == "mean" ? PaperWeights::Entropy::mean
-                                            : PaperWeights::Entropy::nodes_squared;
+  w.entropy_term =
+      o.entropy_term == "mean" ? PaperWeights::Entropy::mean : PaperWeights::Entropy::nodes_squared;
   w.budget = o.budget;
   w.budget_weight = o.budget_weight;
   w.connectivity = o.connectivity;
@@ -38,7 +38,7 @@ PaperWeights paper_weights(const PGExplainerOptions& o) {
 struct Member {
   InstanceGraph graph;
   EdgePairs pairs{{}};
-  std::vector<float> p;      ///< what the prediction should stay
+  std::vector<float> p;       ///< what the prediction should stay
   std::size_t predicted = 0;  ///< the model's class
   // Rows of the population's embeddings.
   std::vector<NodeId> rows, source_row, target_row, targets;
@@ -105,9 +105,12 @@ Population gather(const ExplainedModel& model, std::span<const Instance> instanc
       }
       member.rows.push_back(row[at(node)]);
     }
-    for (const NodeId local : member.graph.source) member.source_row.push_back(member.rows[at(local)]);
-    for (const NodeId local : member.graph.target) member.target_row.push_back(member.rows[at(local)]);
-    for (const NodeId local : member.graph.targets) member.targets.push_back(member.rows[at(local)]);
+    for (const NodeId local : member.graph.source)
+      member.source_row.push_back(member.rows[at(local)]);
+    for (const NodeId local : member.graph.target)
+      member.target_row.push_back(member.rows[at(local)]);
+    for (const NodeId local : member.graph.targets)
+      member.targets.push_back(member.rows[at(local)]);
   }
   population.z.resize(static_cast<Index>(touched.size()), z.cols());
   for (std::size_t i = 0; i < touched.size(); ++i)
@@ -203,8 +206,8 @@ class Fit {
       std::stable_sort(order.begin(), order.end(),
                        [&](std::size_t a, std::size_t b) { return of_pair[a] > of_pair[b]; });
       for (const double share : kShares) {
-        const auto kept = static_cast<std::size_t>(
-            std::lround(share * static_cast<double>(order.size())));
+        const auto kept =
+            static_cast<std::size_t>(std::lround(share * static_cast<double>(order.size())));
         std::vector<float> chosen(order.size(), 0.0F);
         for (std::size_t k = 0; k < kept; ++k) chosen[order[k]] = 1.0F;
         member.pairs.spread<float>(chosen, mask);
@@ -231,8 +234,7 @@ class Fit {
   [[nodiscard]] double tau(std::int64_t epoch) const {
     const auto t = static_cast<double>(epoch);
     return temperature(options_.tau_start, options_.tau_end,
-                       options_.schedule == "epoch" ? t
-                                                    : t / static_cast<double>(options_.epochs));
+                       options_.schedule == "epoch" ? t : t / static_cast<double>(options_.epochs));
   }
 
   /// Every batch: loss, gradient, one step of Adam. Returns the mean loss of an instance.
@@ -246,8 +248,7 @@ class Fit {
     double sum = 0;
     std::vector<float> gradient(theta_.size());
     for (std::size_t begin = 0; begin < order.size(); begin += batch) {
-      const auto part =
-          std::span(order).subspan(begin, std::min(batch, order.size() - begin));
+      const auto part = std::span(order).subspan(begin, std::min(batch, order.size() - begin));
       sum += batch_loss(part, static_cast<std::uint32_t>(epoch), epoch, &gradient) *
              static_cast<double>(part.size());
       if (options_.clip_value > 0) {
@@ -276,9 +277,9 @@ class Fit {
       own.loss = 0;
       for (std::size_t i = at(piece) * chunk; i < std::min(batch.size(), (at(piece) + 1) * chunk);
            ++i)
-        own.loss += instance_loss(population_.members[batch[i]], projections, noise_epoch,
-                                  tau_epoch, scale, workers_[at(worker)],
-                                  gradient ? own.dtheta.data() : nullptr);
+        own.loss +=
+            instance_loss(population_.members[batch[i]], projections, noise_epoch, tau_epoch, scale,
+                          workers_[at(worker)], gradient ? own.dtheta.data() : nullptr);
     });
     double loss = 0;
     for (std::size_t piece = 0; piece < pieces; ++piece) loss += pieces_[piece].loss;
@@ -311,17 +312,16 @@ class Fit {
                               static_cast<std::uint32_t>(k),
                           noise_key(member.graph.instance));
       if (ranking) {
-        const double share = options_.share_min * std::pow(options_.share_max / options_.share_min,
-                                                           random.uniform());
+        const double share = options_.share_min *
+                             std::pow(options_.share_max / options_.share_min, random.uniform());
         draw_noise(random, at(member.pairs.count()), 0.0, worker.noise);
         loss += ranking_loss<float>(member.pairs, omega, worker.noise, tau(tau_epoch), share,
                                     member.predicted, sample_scale, network, worker.domega);
       } else {
         draw_noise(random, omega.size(), options_.sample_bias, worker.noise);
         loss += paper_loss<float>(
-            weights_,
-            {member.graph.source, member.graph.num_nodes(), &member.pairs, member.p}, omega,
-            worker.noise, static_cast<float>(tau(tau_epoch)), sample_scale, network,
+            weights_, {member.graph.source, member.graph.num_nodes(), &member.pairs, member.p},
+            omega, worker.noise, static_cast<float>(tau(tau_epoch)), sample_scale, network,
             worker.domega);
       }
     }
@@ -440,9 +440,9 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
                            ThreadPool& pool, const Progress& progress) {
   if (const Support support = supports(model); !support) throw_bad_input("{}", support.reason);
   if (instances.empty()) throw_bad_input("there are no instances to fit the explainer on");
-  const int num_targets = instances.front().is_link()              ? 2
+  const int num_targets = instances.front().is_link()         ? 2
                           : model.gnn().task() == Task::graph ? 0
-                                                                    : 1;
+                                                              : 1;
   for (const Instance& instance : instances)
     if (instance.is_link() != (num_targets == 2))
       throw_bad_input("links and nodes cannot be explained by one explanation network");
@@ -520,9 +520,10 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
 void PGExplainer::prepare(const ExplainedModel& model) {
   z_ = model.embed(embedding());
   if (z_.cols() != fitted().embedding_width)
-    throw_bad_input("the explainer reads embeddings of width {}, the model gives {}; was it fitted "
-                    "to another model?",
-                    fitted().embedding_width, z_.cols());
+    throw_bad_input(
+        "the explainer reads embeddings of width {}, the model gives {}; was it fitted "
+        "to another model?",
+        fitted().embedding_width, z_.cols());
   scorer_->project(fitted().theta.data(), z_, projections_);
 }
 

@@ -12,8 +12,7 @@ namespace {
 void check_word(std::string_view option, const std::string& word,
                 const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), word) == known.end())
-    throw_bad_input("option {} is '{}', expected one of {}", option, word,
-                    fmt::join(known, ", "));
+    throw_bad_input("option {} is '{}', expected one of {}", option, word, fmt::join(known, ", "));
 }
 
 /// Appendix B.

@@ -75,8 +75,10 @@ struct PGExplainerOptions {
           "what edges are ranked by: omega, or sigmoid (as released; saturates)");
     field("features", &O::features, Bounds{},
           "also learn which features matter to the population (Appendix D)");
-    field("share_min", &O::share_min, Bounds{1e-6, 0.999999}, "ranking: smallest kept share of edges");
-    field("share_max", &O::share_max, Bounds{1e-6, 0.999999}, "ranking: largest kept share of edges");
+    field("share_min", &O::share_min, Bounds{1e-6, 0.999999},
+          "ranking: smallest kept share of edges");
+    field("share_max", &O::share_max, Bounds{1e-6, 0.999999},
+          "ranking: largest kept share of edges");
     field("target", &O::target, Bounds{},
           "paper: soft (the model's P(Y|G), Eq. 6), class (its argmax) or label (the data's)");
     field("schedule", &O::schedule, Bounds{},

@@ -104,9 +104,10 @@ double remove_loss(std::span<const T> logits, std::size_t c, T scale, std::span<
 
 /// The objective for one instance, one draw: the loss, and domega += its gradient.
 ///
-/// `network` evaluates the GNN: std::span<const T> logits(std::span<const T> mask), and for the last
-/// mask void backward(std::span<const T> dlogits, std::span<T> dmask), which adds. Both directions of
-/// an edge share a mask entry, made from the mean of their omegas; `noise` is per pair.
+/// `network` evaluates the GNN: std::span<const T> logits(std::span<const T> mask), and for the
+/// last mask void backward(std::span<const T> dlogits, std::span<T> dmask), which adds. Both
+/// directions of an edge share a mask entry, made from the mean of their omegas; `noise` is per
+/// pair.
 template <class T, class Network>
 double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<const T> noise,
                     double tau, double share, std::size_t c, T scale, Network& network,

@@ -19,8 +19,7 @@ constexpr const char* kFeatureLogits = "feature_logits";
 
 json parse_metadata(const Safetensors& content, const char* key, const std::string& where) {
   const auto found = content.metadata.find(key);
-  if (found == content.metadata.end())
-    throw_bad_input("{}: the metadata have no '{}'", where, key);
+  if (found == content.metadata.end()) throw_bad_input("{}: the metadata have no '{}'", where, key);
   try {
     return json::parse(found->second);
   } catch (const json::exception& error) {
@@ -75,8 +74,8 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
   const json shape = parse_metadata(content, "shape", where);
   const auto integer = [&](const char* key, std::int64_t low, std::int64_t high) {
     const auto found = shape.find(key);
-    if (found == shape.end() || !found->is_number_integer() ||
-        found->get<std::int64_t>() < low || found->get<std::int64_t>() > high)
+    if (found == shape.end() || !found->is_number_integer() || found->get<std::int64_t>() < low ||
+        found->get<std::int64_t>() > high)
       throw_bad_input("{}: metadata 'shape' needs {} from {} to {}", where, key, low, high);
     return found->get<std::int64_t>();
   };
@@ -123,9 +122,8 @@ void write_explainer(const std::filesystem::path& path, const PGExplainer& expla
     content.tensors[p.name] =
         make_tensor(std::span(fitted.theta).subspan(p.offset, p.size), p.shape);
   if (!fitted.feature_logits.empty())
-    content.tensors[kFeatureLogits] =
-        make_tensor(fitted.feature_logits,
-                    {static_cast<std::int64_t>(fitted.feature_logits.size())});
+    content.tensors[kFeatureLogits] = make_tensor(
+        fitted.feature_logits, {static_cast<std::int64_t>(fitted.feature_logits.size())});
   write_safetensors(path, content);
 }
 

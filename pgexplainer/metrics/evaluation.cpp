@@ -88,8 +88,7 @@ Faithfulness measure_faithfulness(const ExplainedModel& model,
   const std::vector<double> levels = default_sparsity_levels();
   pool.run(count, [&](std::int64_t i, int w) {
     auto& worker = workers[at(w)];
-    if (!worker)
-      worker.reset(new Worker{model.new_cutter(), {}, model.gnn().new_run()});
+    if (!worker) worker.reset(new Worker{model.new_cutter(), {}, model.gnn().new_run()});
     const Explanation& explanation = explanations[at(i)];
     set_row(logits.full, i, explanation.prediction);
     set_row(logits.masked, i, explanation.prediction_kept);
@@ -97,9 +96,10 @@ Faithfulness measure_faithfulness(const ExplainedModel& model,
     worker->cutter.cut(explanation.instance, worker->graph);
     const InstanceGraph& graph = worker->graph;
     if (graph.edges != explanation.edges)
-      throw_bad_input("the explanation of instance {} has other edges than the data; was it made "
-                      "for another model or dataset?",
-                      explanation.instance.id);
+      throw_bad_input(
+          "the explanation of instance {} has other edges than the data; was it made "
+          "for another model or dataset?",
+          explanation.instance.id);
     const GnnInput<float> input = graph.input();
     PerInstance& own = each[at(i)];
     own.robust = robust_fidelity(*worker->run, input, explanation.selected, graph.reverse, seed,
