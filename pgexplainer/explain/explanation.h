@@ -56,7 +56,7 @@ std::vector<std::uint8_t> connected_part(const Explanation& explanation,
 
 struct SelectionOptions {
   std::int64_t top_k = 10;
-  std::int64_t budget = 0;
+  std::int64_t max_edges = 0;
   double threshold = 0;
   bool use_threshold = false;
   bool connected = false;
@@ -65,7 +65,7 @@ struct SelectionOptions {
   static void fields(Visitor&& field) {
     field("top_k", &SelectionOptions::top_k, Bounds{0, 1e15},
           "edges in the explanatory subgraph, both directions counted as one");
-    field("budget", &SelectionOptions::budget, Bounds{0, 1e15},
+    field("max_edges", &SelectionOptions::max_edges, Bounds{0, 1e15},
           "instead: at most so many edges, each direction counted; 0 = off");
     field("use_threshold", &SelectionOptions::use_threshold, Bounds{},
           "instead: all edges whose score is at least --threshold");
