@@ -68,6 +68,7 @@ void add_explain(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_info(CLI::App& app);
+void add_reproduce(CLI::App& app);
 void add_train(CLI::App& app);
 
 }  // namespace pgexplainer::cli

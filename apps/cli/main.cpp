@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   add_fit(app);
   add_explain(app);
   add_evaluate(app);
+  add_reproduce(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
