@@ -37,6 +37,7 @@ void fit(const Arguments& arguments) {
                    {"instances", instances.size()},
                    {"loss", report.loss},
                    {"restarts", report.restarts},
+                   {"keep_remove_gap", report.keep_remove_gap},
                    {"warnings", report.warnings}});
   const double seconds = seconds_since(start);
   if (arguments.common.json)
@@ -45,6 +46,7 @@ void fit(const Arguments& arguments) {
                 {"epochs", report.loss.size()},
                 {"instances", instances.size()},
                 {"restarts", report.restarts},
+                {"keep_remove_gap", report.keep_remove_gap},
                 {"warnings", report.warnings},
                 {"file", arguments.output}});
   else

@@ -27,6 +27,9 @@ struct FitReport {
   std::vector<double> loss;           ///< the objective after each epoch, mean over instances
   std::vector<std::string> warnings;  ///< what a user should know before trusting the scores
   int restarts = 0;                   ///< fits that were begun anew
+  /// How much more of the predicted class's probability survives keeping the best-ranked edges than
+  /// removing them, mean over held-out instances and sparsities; needs no ground truth.
+  double keep_remove_gap = 0;
 };
 
 /// Scores of one instance, higher = more important.

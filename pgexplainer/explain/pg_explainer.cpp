@@ -482,6 +482,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
       best_gap = gap;
       fitted_ = Fitted{population.z.cols(), num_targets, fit.theta(), {}};
       report.loss = fit.history();
+      report.keep_remove_gap = gap;
       report.warnings.clear();
       if (equal)
         report.warnings.emplace_back(

@@ -60,10 +60,7 @@ Amounts amounts(bool quick) {
     return {3, 1, 1, 1, 1000, 40, 200, {1, 2, 3, 4, 5, 30}, 2, {0, 0.05, 0.5}, {0, 1, 10}, 1, 5};
   return {10,
           5,
-          5,
-          3,
-          1000,
-          600,
+          5, 3, 1000, 1000,
           1'000'000,
           {1, 2, 3, 4, 5, 30},
           10,
@@ -366,7 +363,7 @@ class Reproduction {
     for (Explainer* explainer : {gnn.get(), static_cast<Explainer*>(&pg)}) {
       const auto explanations = explain(model, *explainer, std::span(&instance, 1), options, pool_);
       ExplanationPictureOptions look;
-      look.max_nodes = 150;
+      look.max_nodes = 60;
       look.title = explainer == &pg ? "PGExplainer" : "GNNExplainer";
       GraphPicture picture = explanation_picture(dataset, explanations.front(), look);
       if (picture.nodes.size() == explanations.front().nodes.size()) {
