@@ -56,5 +56,6 @@ struct GoldenErrors {
 // not know, so that nothing passes unseen.
 GoldenErrors check_layer(const std::string& name, const NpzArrays& file);
 GoldenErrors check_metrics(const std::string& name, const NpzArrays& file);
+GoldenErrors check_pg_explainer_step(const std::string& name, const NpzArrays& file);
 
 }  // namespace pgexplainer
