@@ -83,9 +83,18 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
   PGExplainer::Fitted fitted;
   fitted.embedding_width = static_cast<Index>(integer("embedding_width", 1, 1 << 20));
   fitted.num_targets = static_cast<int>(integer("num_targets", 0, 2));
-  const auto seed = shape.value("seed", std::uint64_t{0});
-
-  check_options(options);
+  std::uint64_t seed = 0;
+  if (const auto found = shape.find("seed"); found != shape.end()) {
+    if (!found->is_number_unsigned())
+      throw_bad_input("{}: metadata 'shape' has seed {}, expected a whole number", where,
+                      found->dump());
+    seed = found->get<std::uint64_t>();
+  }
+  try {
+    check_options(options);
+  } catch (const Error& error) {
+    throw_bad_input("{}: metadata 'options': {}", where, error.what());
+  }
   const EdgeScorer<float> scorer(fitted.embedding_width, fitted.num_targets, options.hidden);
   fitted.theta.resize(scorer.layout().size());
   for (const Parameter& p : scorer.layout().parameters()) {
