@@ -527,6 +527,11 @@ void PGExplainer::prepare(const ExplainedModel& model) {
     throw_bad_input("the explainer reads embeddings of width {}, the model gives {}; was it fitted "
                     "to another model?",
                     fitted().embedding_width, z_.cols());
+  if (const std::size_t features = fitted().feature_logits.size();
+      features > 0 && features != at(model.gnn().num_features()))
+    throw_bad_input("the explainer scores {} features, the model reads {}; was it fitted to another "
+                    "model?",
+                    features, model.gnn().num_features());
   scorer_->project(fitted().theta.data(), z_, projections_);
 }
 

@@ -183,6 +183,11 @@ TEST(PGExplainer, RefusesAnotherModel) {
   const SmallProblem graphs(small_ba_2motifs(1));
   expect_bad_input([&] { explain(explainer, graphs.model, {{0}}); }, {"nodes", "graphs"});
   expect_bad_input([&] { fit(explainer, graphs.model, {{0}}); }, {"nodes", "graphs"});
+  PGExplainer::Fitted other_features = explainer.fitted();
+  other_features.feature_logits.assign(4, 0.0F);
+  PGExplainer with_features(quick_options(), 1, other_features);
+  expect_bad_input([&] { explain(with_features, p.model, {{31}}); },
+                   {"4 features", "10", "another model"});
   PGExplainer::Fitted damaged = explainer.fitted();
   damaged.theta.pop_back();
   expect_bad_input([&] { PGExplainer(quick_options(), 1, damaged); }, {"parameters"});

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 
+#include "pgexplainer/core/option_json.h"
 #include "pgexplainer/io/model_file.h"
 #include "tests/explain/small_problem.h"
 #include "tests/support/expect_error.h"
@@ -120,7 +122,7 @@ TEST_F(DamagedExplainer, MetadataAreChecked) {
   for (const char* key : {"options", "shape"}) {
     expect_refused([&](Safetensors& c) { c.metadata.erase(key); }, {key});
     expect_refused([&](Safetensors& c) { c.metadata[key] = "{"; }, {key, "JSON"});
-    expect_refused([&](Safetensors& c) { c.metadata[key] = "[]"; }, {});
+    expect_refused([&](Safetensors& c) { c.metadata[key] = "[]"; }, {key, "object"});
   }
   expect_value_refused("options", "epoch", 3, {"unknown key 'epoch'"});
   expect_value_refused("options", "epochs", "many", {"epochs"});
