@@ -17,6 +17,7 @@ constexpr const char* kFormat = "pgexplainer explainer";
 constexpr const char* kVersion = "1";
 constexpr const char* kFeatureLogits = "feature_logits";
 
+/// Throws unless it is valid JSON.
 json parse_metadata(const Safetensors& content, const char* key, const std::string& where) {
   const auto found = content.metadata.find(key);
   if (found == content.metadata.end())
@@ -26,6 +27,13 @@ json parse_metadata(const Safetensors& content, const char* key, const std::stri
   } catch (const json::exception& error) {
     throw_bad_input("{}: metadata '{}' is not valid JSON: {}", where, key, error.what());
   }
+}
+
+/// The same, and an object.
+json parse_object(const Safetensors& content, const char* key, const std::string& where) {
+  json parsed = parse_metadata(content, key, where);
+  if (!parsed.is_object()) throw_bad_input("{}: metadata '{}' is not a JSON object", where, key);
+  return parsed;
 }
 
 /// Copies a finite float tensor; any length if expected_shape is empty.
@@ -69,10 +77,10 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
   if (version == content.metadata.end() || version->second != kVersion)
     throw_bad_input("{}: explainer format version '{}' is not known; this program reads version {}",
                     where, version == content.metadata.end() ? "" : version->second, kVersion);
-  const json options_json = parse_metadata(content, "options", where);
+  const json options_json = parse_object(content, "options", where);
   const auto options =
       options_from_json<PGExplainerOptions>(options_json, where + ": metadata 'options'");
-  const json shape = parse_metadata(content, "shape", where);
+  const json shape = parse_object(content, "shape", where);
   const auto integer = [&](const char* key, std::int64_t low, std::int64_t high) {
     const auto found = shape.find(key);
     if (found == shape.end() || !found->is_number_integer() ||
