@@ -8,8 +8,11 @@
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/random.h"
 #include "pgexplainer/explain/concrete.h"
+#include "pgexplainer/explain/paper_objective.h"
 #include "pgexplainer/model/link_gnn.h"
 #include "pgexplainer/model/trainer.h"
+#include "pgexplainer/nn/adam.h"
+#include "pgexplainer/nn/softmax_cross_entropy.h"
 #include "tests/explain/small_problem.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/random_explanation.h"
@@ -90,6 +93,115 @@ INSTANTIATE_TEST_SUITE_P(PGExplainer, AnyObjective,
                                   std::get<1>(test.param) +
                                   (std::get<2>(test.param) > 0 ? "_batches" : "_whole");
                          });
+
+/// The network of one node on the whole graph, in double; for values only.
+struct SlowNetwork {
+  const NativeGnn<double>& network;
+  const GnnInput<double>& input;
+  const InstanceGraph& instance;
+  std::vector<double> all = {};
+  NativeGnn<double>::Workspace workspace = {};
+
+  std::span<const double> logits(std::span<const double> mask) {
+    all.assign(at(input.graph.num_edges()), 1.0);
+    for (std::size_t e = 0; e < mask.size(); ++e) all[at(instance.edges[e])] = mask[e];
+    const Matrix<double>& rows = network.forward(input, all, {}, workspace);
+    return {rows.data() + instance.instance.id * rows.cols(), at(rows.cols())};
+  }
+  void backward(std::span<const double>, std::span<double>) {}
+};
+
+// Three steps of Adam on central differences of the objective of all instances, in double. Noise is
+// off (sample_bias = 0.5), so that nothing of how it is drawn is needed here.
+TEST(PGExplainer, StepsFollowTheGradientOfTheWholeObjective) {
+  const Dataset dataset = small_tree_cycles(1);
+  const auto network = SmallProblem::random_network(dataset, {6, 6, 6}, 3);
+  const SmallProblem p(dataset, make_gnn(network));
+  const std::vector<Instance> instances = {{31}, {40}, {3}, {55}};  // too few to hold any out
+
+  PGExplainerOptions options = quick_options("paper");
+  options.hidden = {4};
+  options.epochs = 3;
+  options.learning_rate = 0;
+  options.tau_start = 4;
+  options.tau_end = 1;
+  options.sample_bias = 0.5;
+  options.connectivity = 0.2;
+  PGExplainer start(options, 5);
+  fit(start, p.model, instances);
+  options.learning_rate = 0.01;
+  PGExplainer moved(options, 5);
+  fit(moved, p.model, instances);
+
+  NativeGnn<double> slow(network->spec(), "double", 0);
+  std::copy(network->theta().begin(), network->theta().end(), slow.theta().begin());
+  const Matrix<double> x = dataset.x.cast<double>();
+  GnnInput<double> input;
+  input.graph = dataset.graph.adjacency();
+  input.x = &x;
+  NativeGnn<double>::Workspace workspace;
+  const Matrix<double> logits = slow.forward(input, {}, {}, workspace);
+  const Matrix<double> z = slow.embedding(workspace, Embedding::classifier_input);
+  const Matrix<double> probability = softmax(logits);
+  const EdgeScorer<double> scorer(z.cols(), 1, options.hidden);
+  PaperWeights weights;
+  weights.size = options.size;
+  weights.entropy = options.entropy;
+  weights.connectivity = options.connectivity;
+
+  std::vector<double> theta(start.fitted().theta.begin(), start.fitted().theta.end());
+  const auto loss = [&](double tau) {
+    NodeProjections<double> projections;
+    scorer.project(theta.data(), z, projections);
+    EdgeScorer<double>::Workspace scratch;
+    double sum = 0;
+    for (const Instance& instance : instances) {
+      InstanceGraph graph;
+      p.model.new_cutter().cut(instance, graph);
+      const EdgePairs pairs(graph.reverse);
+      std::vector<NodeId> source, target;
+      for (const NodeId local : graph.source) source.push_back(graph.nodes[at(local)]);
+      for (const NodeId local : graph.target) target.push_back(graph.nodes[at(local)]);
+      const std::vector<NodeId> targets = {static_cast<NodeId>(instance.id)};
+      const auto omega =
+          scorer.forward(theta.data(), z, projections, {source, target, targets}, scratch);
+      const std::vector<double> noise(omega.size(), 0.0);
+      std::vector<double> unused(omega.size(), 0.0);
+      SlowNetwork run{slow, input, graph};
+      const double* row = probability.data() + instance.id * probability.cols();
+      sum += paper_loss<double>(
+          weights,
+          {graph.source, graph.num_nodes(), &pairs, std::span(row, at(probability.cols()))}, omega,
+          noise, tau, 1.0, run, unused);
+    }
+    return sum / static_cast<double>(instances.size());
+  };
+
+  AdamState<double> adam;
+  const std::vector<std::uint8_t> trainable(theta.size(), 1);
+  std::vector<double> gradient(theta.size());
+  std::vector<std::uint8_t> clear(theta.size(), 1);  // Adam magnifies gradients that are rounding
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    const double tau = 4.0 * std::pow(0.25, epoch / 3.0);
+    for (std::size_t i = 0; i < theta.size(); ++i) {
+      const double kept = theta[i];
+      theta[i] = kept + 1e-6;
+      const double above = loss(tau);
+      theta[i] = kept - 1e-6;
+      gradient[i] = (above - loss(tau)) / 2e-6;
+      theta[i] = kept;
+      if (std::abs(gradient[i]) < 1e-4) clear[i] = 0;
+    }
+    adam_step<double>({0.01}, gradient, trainable, adam, theta);
+  }
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    if (!clear[i]) continue;
+    ++compared;
+    EXPECT_NEAR(static_cast<double>(moved.fitted().theta[i]), theta[i], 3e-4) << i;
+  }
+  EXPECT_GT(compared, theta.size() / 3);
+}
 
 TEST(PGExplainer, BatchOfEverythingIsNoBatch) {
   const SmallProblem p(small_tree_cycles(1));

@@ -36,7 +36,7 @@ struct SmallProblem {
   SmallProblem(Dataset data, std::vector<std::int64_t> hidden = {6, 6, 6},
                std::uint64_t model_seed = 3)
       : dataset(std::move(data)),
-        gnn(random_network(dataset, std::move(hidden), model_seed)),
+        gnn(make_gnn(random_network(dataset, std::move(hidden), model_seed))),
         model(gnn, dataset) {}
   SmallProblem(Dataset data, std::shared_ptr<const Gnn> network)
       : dataset(std::move(data)), gnn(std::move(network)), model(gnn, dataset) {}
@@ -45,9 +45,9 @@ struct SmallProblem {
 
   /// Fresh biases are zero, and then the normalisation of the first layer makes all nodes of
   /// Tree-Cycles equal; so every parameter is drawn.
-  static std::shared_ptr<const Gnn> random_network(const Dataset& dataset,
-                                                   std::vector<std::int64_t> hidden,
-                                                   std::uint64_t seed) {
+  static std::shared_ptr<const NativeGnn<float>> random_network(const Dataset& dataset,
+                                                                std::vector<std::int64_t> hidden,
+                                                                std::uint64_t seed) {
     ArchitectureOptions options;
     options.hidden = std::move(hidden);
     const auto network =
@@ -57,7 +57,7 @@ struct SmallProblem {
       if (p.trainable)
         for (std::size_t i = 0; i < p.size; ++i)
           network->theta()[p.offset + i] = static_cast<float>(random.normal());
-    return make_gnn(network);
+    return network;
   }
 };
 
