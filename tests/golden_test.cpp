@@ -20,6 +20,7 @@ GoldenErrors check(const std::string& name, const NpzArrays& file) {
   // One line per kind of file; what is left must be a layer.
   if (name.starts_with("gnnexplainer_step")) return check_gnn_explainer_step(name, file);
   if (name.starts_with("metrics")) return check_metrics(name, file);
+  if (name.starts_with("pgexplainer_step_")) return check_pg_explainer_step(name, file);
   return check_layer(name, file);
 }
 

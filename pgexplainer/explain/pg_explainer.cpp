@@ -80,7 +80,8 @@ Population gather(const ExplainedModel& model, std::span<const Instance> instanc
       if (!std::isfinite(p))
         throw_bad_input("the model's prediction for instance {} is not a number",
                         member.graph.instance.id);
-    if (options.target == "soft") {
+    // The ranking objective reads the predicted class alone.
+    if (options.objective == "ranking" || options.target == "soft") {
       member.p = prediction.probability;
       return;
     }
@@ -446,6 +447,10 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   for (const Instance& instance : instances)
     if (instance.is_link() != (num_targets == 2))
       throw_bad_input("links and nodes cannot be explained by one explanation network");
+  if (num_targets == 2 && options_.objective == "paper" && options_.target == "label")
+    throw_bad_input(
+        "--target label needs a label per link, and the data labels nodes; use --target "
+        "soft");
   const Population population = gather(model, instances, options_, embedding(), pool);
   EdgeId num_edges = 0;
   for (const Member& member : population.members) num_edges += member.graph.num_edges();
@@ -525,6 +530,12 @@ void PGExplainer::prepare(const ExplainedModel& model) {
         "the explainer reads embeddings of width {}, the model gives {}; was it fitted "
         "to another model?",
         fitted().embedding_width, z_.cols());
+  if (const std::size_t features = fitted().feature_logits.size();
+      features > 0 && features != at(model.gnn().num_features()))
+    throw_bad_input(
+        "the explainer scores {} features, the model reads {}; was it fitted to another "
+        "model?",
+        features, model.gnn().num_features());
   scorer_->project(fitted().theta.data(), z_, projections_);
 }
 

@@ -17,6 +17,7 @@ constexpr const char* kFormat = "pgexplainer explainer";
 constexpr const char* kVersion = "1";
 constexpr const char* kFeatureLogits = "feature_logits";
 
+/// Throws unless it is valid JSON.
 json parse_metadata(const Safetensors& content, const char* key, const std::string& where) {
   const auto found = content.metadata.find(key);
   if (found == content.metadata.end()) throw_bad_input("{}: the metadata have no '{}'", where, key);
@@ -25,6 +26,13 @@ json parse_metadata(const Safetensors& content, const char* key, const std::stri
   } catch (const json::exception& error) {
     throw_bad_input("{}: metadata '{}' is not valid JSON: {}", where, key, error.what());
   }
+}
+
+/// The same, and an object.
+json parse_object(const Safetensors& content, const char* key, const std::string& where) {
+  json parsed = parse_metadata(content, key, where);
+  if (!parsed.is_object()) throw_bad_input("{}: metadata '{}' is not a JSON object", where, key);
+  return parsed;
 }
 
 /// Copies a finite float tensor; any length if expected_shape is empty.
@@ -68,10 +76,10 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
   if (version == content.metadata.end() || version->second != kVersion)
     throw_bad_input("{}: explainer format version '{}' is not known; this program reads version {}",
                     where, version == content.metadata.end() ? "" : version->second, kVersion);
-  const json options_json = parse_metadata(content, "options", where);
+  const json options_json = parse_object(content, "options", where);
   const auto options =
       options_from_json<PGExplainerOptions>(options_json, where + ": metadata 'options'");
-  const json shape = parse_metadata(content, "shape", where);
+  const json shape = parse_object(content, "shape", where);
   const auto integer = [&](const char* key, std::int64_t low, std::int64_t high) {
     const auto found = shape.find(key);
     if (found == shape.end() || !found->is_number_integer() || found->get<std::int64_t>() < low ||
@@ -82,9 +90,18 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
   PGExplainer::Fitted fitted;
   fitted.embedding_width = static_cast<Index>(integer("embedding_width", 1, 1 << 20));
   fitted.num_targets = static_cast<int>(integer("num_targets", 0, 2));
-  const auto seed = shape.value("seed", std::uint64_t{0});
-
-  check_options(options);
+  std::uint64_t seed = 0;
+  if (const auto found = shape.find("seed"); found != shape.end()) {
+    if (!found->is_number_unsigned())
+      throw_bad_input("{}: metadata 'shape' has seed {}, expected a whole number", where,
+                      found->dump());
+    seed = found->get<std::uint64_t>();
+  }
+  try {
+    check_options(options);
+  } catch (const Error& error) {
+    throw_bad_input("{}: metadata 'options': {}", where, error.what());
+  }
   const EdgeScorer<float> scorer(fitted.embedding_width, fitted.num_targets, options.hidden);
   fitted.theta.resize(scorer.layout().size());
   for (const Parameter& p : scorer.layout().parameters()) {

@@ -57,5 +57,6 @@ struct GoldenErrors {
 GoldenErrors check_layer(const std::string& name, const NpzArrays& file);
 GoldenErrors check_gnn_explainer_step(const std::string& name, const NpzArrays& file);
 GoldenErrors check_metrics(const std::string& name, const NpzArrays& file);
+GoldenErrors check_pg_explainer_step(const std::string& name, const NpzArrays& file);
 
 }  // namespace pgexplainer
