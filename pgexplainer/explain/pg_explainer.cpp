@@ -46,7 +46,8 @@ struct Member {
 
 struct Population {
   std::vector<Member> members;
-  Matrix<float> z;  ///< of every node that some member contains
+  std::vector<NodeId> nodes;  ///< every node that some member contains
+  Matrix<float> z;            ///< their embeddings
 };
 
 /// One thread's memory.
@@ -59,7 +60,7 @@ struct Worker {
 };
 
 Population gather(const ExplainedModel& model, std::span<const Instance> instances,
-                  const PGExplainerOptions& options, Embedding kind, ThreadPool& pool) {
+                  const PGExplainerOptions& options, ThreadPool& pool) {
   Population population;
   population.members.resize(instances.size());
   const auto pieces = static_cast<std::int64_t>(instances.size());
@@ -96,28 +97,31 @@ Population gather(const ExplainedModel& model, std::span<const Instance> instanc
     member.p[wanted] = 1.0F;
   });
 
-  const Matrix<float> z = model.embed(kind);
-  std::vector<NodeId> row(at(model.dataset().graph.num_nodes()), kNoNode), touched;
+  std::vector<NodeId> row(at(model.dataset().graph.num_nodes()), kNoNode);
   for (Member& member : population.members) {
     for (const NodeId node : member.graph.nodes) {
       if (row[at(node)] == kNoNode) {
-        row[at(node)] = static_cast<NodeId>(touched.size());
-        touched.push_back(node);
+        row[at(node)] = static_cast<NodeId>(population.nodes.size());
+        population.nodes.push_back(node);
       }
       member.rows.push_back(row[at(node)]);
     }
-    for (const NodeId local : member.graph.source)
-      member.source_row.push_back(member.rows[at(local)]);
-    for (const NodeId local : member.graph.target)
-      member.target_row.push_back(member.rows[at(local)]);
-    for (const NodeId local : member.graph.targets)
-      member.targets.push_back(member.rows[at(local)]);
+    const auto rows_of = [&](const std::vector<NodeId>& local, std::vector<NodeId>& rows) {
+      for (const NodeId node : local) rows.push_back(member.rows[at(node)]);
+    };
+    rows_of(member.graph.source, member.source_row);
+    rows_of(member.graph.target, member.target_row);
+    rows_of(member.graph.targets, member.targets);
   }
-  population.z.resize(static_cast<Index>(touched.size()), z.cols());
-  for (std::size_t i = 0; i < touched.size(); ++i)
-    population.z.row(static_cast<Index>(i)) = z.row(touched[i]);
-  if (!population.z.allFinite()) throw_bad_input("the model's node embeddings are not all numbers");
   return population;
+}
+
+void embed(const ExplainedModel& model, Embedding kind, Population& population) {
+  const Matrix<float> z = model.embed(kind);
+  population.z.resize(static_cast<Index>(population.nodes.size()), z.cols());
+  for (std::size_t i = 0; i < population.nodes.size(); ++i)
+    population.z.row(static_cast<Index>(i)) = z.row(population.nodes[i]);
+  if (!population.z.allFinite()) throw_bad_input("the model's node embeddings are not all numbers");
 }
 
 /// One run of Algorithm 1 or 2 from one start.
@@ -394,10 +398,36 @@ double saturated_share(const std::vector<std::vector<float>>& scores) {
   return edges > 0 ? static_cast<double>(saturated) / static_cast<double>(edges) : 0.0;
 }
 
+Embedding parse_embedding(const std::string& word) {
+  return word == "last-layer"         ? Embedding::last_layer
+         : word == "last-convolution" ? Embedding::last_convolution
+                                      : Embedding::classifier_input;
+}
+
 std::vector<std::vector<float>> negated(std::vector<std::vector<float>> scores) {
   for (auto& omega : scores)
     for (float& w : omega) w = -w;
   return scores;
+}
+
+/// What a user should know before trusting these scores.
+std::vector<std::string> score_warnings(const std::vector<std::vector<float>>& scores, bool equal,
+                                        bool sound) {
+  std::vector<std::string> warnings;
+  if (equal)
+    warnings.emplace_back(
+        "all edges of an instance have the same score: the explanation network has learnt "
+        "nothing; try more --epochs, a higher --learning-rate or a lower --size");
+  else if (!sound)
+    warnings.emplace_back(
+        "on held-out instances the lowest-ranked edges preserve the prediction better than the "
+        "highest-ranked ones; the ranking may be upside down");
+  if (const double share = saturated_share(scores); share > 0.5)
+    warnings.push_back(
+        fmt::format("the masks of {:.0f} % of the edges are exactly 0 or 1; rank by --score omega, "
+                    "or lower --learning-rate or --epochs",
+                    100.0 * share));
+  return warnings;
 }
 
 }  // namespace
@@ -419,12 +449,6 @@ PGExplainer::PGExplainer(PGExplainerOptions options, std::uint64_t seed, Fitted 
 const PGExplainer::Fitted& PGExplainer::fitted() const {
   if (!fitted_) throw_bad_input("the explainer has not been fitted; call fit() first");
   return *fitted_;
-}
-
-Embedding PGExplainer::embedding() const {
-  return options_.embedding == "last-layer"         ? Embedding::last_layer
-         : options_.embedding == "last-convolution" ? Embedding::last_convolution
-                                                    : Embedding::classifier_input;
 }
 
 Support PGExplainer::supports(const ExplainedModel& model) const {
@@ -451,7 +475,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     throw_bad_input(
         "--target label needs a label per link, and the data labels nodes; use --target "
         "soft");
-  const Population population = gather(model, instances, options_, embedding(), pool);
+  Population population = gather(model, instances, options_, pool);
   EdgeId num_edges = 0;
   for (const Member& member : population.members) num_edges += member.graph.num_edges();
   if (num_edges == 0)
@@ -472,43 +496,33 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     std::sort(check.begin(), check.end());
   }
 
-  EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
+  // Which embedding serves best depends on the network; held-out instances decide.
+  std::vector<std::string> embeddings{options_.embedding};
+  if (options_.embedding == "auto") embeddings = {"classifier-input", "last-convolution"};
   FitReport report;
-  double best_gap = -std::numeric_limits<double>::infinity();
-  for (std::int64_t attempt = 0; attempt <= options_.restarts; ++attempt) {
-    const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(attempt) * 0x9E3779B97F4A7C15U;
-    Fit fit(model, options_, seed, scorer, population, train, check, pool);
-    const bool finished = fit.run(progress);
-    const auto scores = fit.check_scores();
-    const double gap = fit.keep_remove_gap(scores);
-    const bool equal = all_equal(scores);
-    const bool sound = !equal && gap >= fit.keep_remove_gap(negated(scores));
-    if (gap > best_gap || attempt == 0) {
-      best_gap = gap;
-      fitted_ = Fitted{population.z.cols(), num_targets, fit.theta(), {}};
-      report.loss = fit.history();
-      report.keep_remove_gap = gap;
-      report.warnings.clear();
-      if (equal)
-        report.warnings.emplace_back(
-            "all edges of an instance have the same score: the explanation network has learnt "
-            "nothing; try more --epochs, a higher --learning-rate or a lower --size");
-      else if (!sound)
-        report.warnings.emplace_back(
-            "on held-out instances the lowest-ranked edges preserve the prediction better than "
-            "the highest-ranked ones; the ranking may be upside down");
-      if (const double share = saturated_share(scores); share > 0.5)
-        report.warnings.push_back(fmt::format(
-            "the masks of {:.0f} % of the edges are exactly 0 or 1; rank by --score omega, or "
-            "lower --learning-rate or --epochs",
-            100.0 * share));
+  report.keep_remove_gap = -std::numeric_limits<double>::infinity();
+  bool finished = true;
+  for (std::size_t kind = 0; finished && kind < embeddings.size(); ++kind) {
+    embed(model, parse_embedding(embeddings[kind]), population);
+    const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
+    for (std::int64_t attempt = 0; attempt <= options_.restarts; ++attempt) {
+      const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(attempt) * 0x9E3779B97F4A7C15U;
+      Fit fit(model, options_, seed, scorer, population, train, check, pool);
+      finished = fit.run(progress);
+      const auto scores = fit.check_scores();
+      const double gap = fit.keep_remove_gap(scores);
+      const bool equal = all_equal(scores);
+      const bool sound = !equal && gap >= fit.keep_remove_gap(negated(scores));
+      report.restarts += attempt > 0 ? 1 : 0;
+      if (gap > report.keep_remove_gap) {
+        fitted_ = Fitted{population.z.cols(), num_targets, embeddings[kind], fit.theta(), {}};
+        report.keep_remove_gap = gap;
+        report.loss = fit.history();
+        report.warnings = score_warnings(scores, equal, sound);
+      }
+      if (!finished) report.warnings.emplace_back("stopped before the last epoch");
+      if (!finished || sound) break;
     }
-    report.restarts = static_cast<int>(attempt);
-    if (!finished) {
-      report.warnings.emplace_back("stopped before the last epoch");
-      break;
-    }
-    if (sound) break;
   }
   if (options_.features) {
     std::vector<const InstanceGraph*> graphs;
@@ -519,12 +533,12 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     }
     fitted_->feature_logits = fit_feature_mask(model.gnn(), graphs, predicted, {}, seed_, pool);
   }
-  scorer_.emplace(std::move(scorer));
+  scorer_.emplace(fitted_->embedding_width, num_targets, options_.hidden);
   return report;
 }
 
 void PGExplainer::prepare(const ExplainedModel& model) {
-  z_ = model.embed(embedding());
+  z_ = model.embed(parse_embedding(fitted().embedding));
   if (z_.cols() != fitted().embedding_width)
     throw_bad_input(
         "the explainer reads embeddings of width {}, the model gives {}; was it fitted "

@@ -19,6 +19,7 @@ void check_word(std::string_view option, const std::string& word,
 PGExplainerOptions paper() {
   PGExplainerOptions o;
   o.objective = "paper";
+  o.embedding = "classifier-input";
   o.epochs = 30;
   o.tau_start = 5.0;
   o.tau_end = 2.0;
@@ -33,6 +34,7 @@ PGExplainerOptions authors(double learning_rate, std::int64_t epochs, double siz
                            double sample_bias = 0.0) {
   PGExplainerOptions o;
   o.objective = "paper";
+  o.embedding = "classifier-input";
   o.target = "label";
   o.score = "sigmoid";
   o.reduction = "sum";
@@ -79,7 +81,7 @@ void check_options(const PGExplainerOptions& options) {
   check_option_fields(options);
   check_word("objective", options.objective, {"ranking", "paper"});
   check_word("embedding", options.embedding,
-             {"classifier-input", "last-layer", "last-convolution"});
+             {"auto", "classifier-input", "last-layer", "last-convolution"});
   check_word("score", options.score, {"omega", "sigmoid"});
   check_word("target", options.target, {"soft", "class", "label"});
   check_word("schedule", options.schedule, {"share", "epoch"});

@@ -15,7 +15,7 @@ struct PGExplainerOptions {
   std::int64_t epochs = 50;
   double learning_rate = 3e-3;
   std::vector<std::int64_t> hidden = {64};
-  std::string embedding = "classifier-input";
+  std::string embedding = "auto";
   std::int64_t batch_size = 0;
   double clip_value = 0.0;
   std::int64_t samples = 1;
@@ -56,7 +56,8 @@ struct PGExplainerOptions {
     field("hidden", &O::hidden, Bounds{1, 65536}, "hidden widths of the explanation network");
     field("embedding", &O::embedding, Bounds{},
           "what z is: classifier-input (all layers the classifier reads, as released), last-layer "
-          "(as printed), last-convolution (as in PyG)");
+          "(as printed), last-convolution (as in PyG), auto (the first or the third, whichever "
+          "serves held-out instances better)");
     field("batch_size", &O::batch_size, Bounds{0, 1e12}, "instances per step; 0 = all");
     field("clip_value", &O::clip_value, Bounds{0, 1e30},
           "largest entry of a gradient; 0 = no limit");
