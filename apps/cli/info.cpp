@@ -207,15 +207,21 @@ Json changes(const PGExplainerOptions& options, const std::string& preset_name) 
   return changed;
 }
 
-/// What the verb fit tells about its run.
-void show_fit(const nlohmann::json& fit) {
+/// What the verb fit noted about its run, as lines.
+std::string fit_in_words(const nlohmann::json& fit, const std::string& file) try {
+  if (!fit.is_object()) return {};
   const std::vector<double> loss = fit.value("loss", std::vector<double>{});
-  fmt::print(stderr, "  fitted       on {} instances of {}, {} epochs{}, begun anew {} times\n",
-             fit.value("instances", 0), fit.value("dataset", "?"), loss.size(),
-             loss.empty() ? "" : fmt::format(", loss {:.4f} to {:.4f}", loss.front(), loss.back()),
-             fit.value("restarts", 0));
+  std::string lines = fmt::format(
+      "  fitted       on {} instances of {}, {} epochs{}, begun anew {} times\n",
+      fit.value("instances", 0), fit.value("dataset", "?"), loss.size(),
+      loss.empty() ? "" : fmt::format(", loss {:.4f} to {:.4f}", loss.front(), loss.back()),
+      fit.value("restarts", 0));
   for (const std::string& warning : fit.value("warnings", std::vector<std::string>{}))
-    fmt::print(stderr, "  warning      {}\n", warning);
+    lines += fmt::format("  warning      {}\n", warning);
+  return lines;
+} catch (const nlohmann::json::exception& error) {
+  throw_bad_input("{}: metadata 'fit' is not what `pgexplainer fit` writes: {}", file,
+                  error.what());
 }
 
 void show_explainer(const std::string& file, bool json) {
@@ -230,6 +236,7 @@ void show_explainer(const std::string& file, bool json) {
         return changes(options, a).size() < changes(options, b).size();
       });
   const Json changed = changes(options, nearest);
+  const std::string fit = fit_in_words(content.fit, file);
   if (json) {
     print_json({{"file", file},
                 {"kind", "explainer"},
@@ -257,13 +264,7 @@ void show_explainer(const std::string& file, bool json) {
   fmt::print(stderr, "  settings     {}, seed {}\n", settings, explainer.seed());
   if (!fitted.feature_logits.empty())
     fmt::print(stderr, "  features     {} have a score\n", fitted.feature_logits.size());
-  if (!content.fit.is_object()) return;
-  try {
-    show_fit(content.fit);
-  } catch (const nlohmann::json::exception& error) {
-    throw_bad_input("{}: metadata 'fit' is not what `pgexplainer fit` writes: {}", file,
-                    error.what());
-  }
+  fmt::print(stderr, "{}", fit);
 }
 
 void show_explanations(const std::string& file, bool json) {
