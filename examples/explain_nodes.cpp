@@ -34,11 +34,14 @@ int main(int argc, char** argv) {
   PGExplainer fitted(preset("default"), /*seed=*/0);
   const FitReport report = fitted.fit(model, instances, pool, {});
   for (const std::string& warning : report.warnings) std::printf("warning: %s\n", warning.c_str());
-  write_explainer(file, fitted, {{"dataset", dataset.name}});
+  write_explainer(
+      file, fitted,
+      {{"dataset", dataset.name}, {"instances", instances.size()}, {"loss", report.loss}});
 
   const auto explainer = read_explainer(file).explainer;
   ExplainOptions options;
-  options.selection.top_k = 6;  // a house has six edges
+  options.selection.top_k = 10;
+  options.selection.connected = true;  // of these, the ones that hang together with the node
   const std::vector<Explanation> all = explain(model, *explainer, instances, options, pool);
   const GroundTruthAgreement truth = compare_with_ground_truth(dataset, all);
   std::printf("%zu nodes explained: AUC %.3f, %.0f %% of the chosen edges are in a house\n",

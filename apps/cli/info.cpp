@@ -213,7 +213,8 @@ std::string fit_in_words(const nlohmann::json& fit, const std::string& file) try
   const std::vector<double> loss = fit.value("loss", std::vector<double>{});
   std::string lines = fmt::format(
       "  fitted       on {} instances of {}, {} epochs{}, begun anew {} times\n",
-      fit.value("instances", 0), fit.value("dataset", "?"), loss.size(),
+      fit.contains("instances") ? std::to_string(fit["instances"].get<std::int64_t>()) : "?",
+      fit.value("dataset", "?"), loss.size(),
       loss.empty() ? "" : fmt::format(", loss {:.4f} to {:.4f}", loss.front(), loss.back()),
       fit.value("restarts", 0));
   for (const std::string& warning : fit.value("warnings", std::vector<std::string>{}))
