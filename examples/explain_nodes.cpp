@@ -47,21 +47,20 @@ int main(int argc, char** argv) {
   std::printf("%zu nodes explained: AUC %.3f, %.0f %% of the chosen edges are in a house\n",
               all.size(), truth.pooled_auc, 100.0 * truth.precision);
 
-  const Explanation& first = all.front();
+  const Explanation& one = all[1];  // not the first: its house touches another one
   std::printf("node %d is of class %d with probability %.3f, with the chosen edges alone %.3f\n",
-              static_cast<int>(first.instance.id),
-              static_cast<int>(first.prediction.predicted_class()),
-              static_cast<double>(*std::max_element(first.prediction.probability.begin(),
-                                                    first.prediction.probability.end())),
-              static_cast<double>(first.prediction_kept.probability[static_cast<std::size_t>(
-                  first.prediction.predicted_class())]));
-  std::vector<std::size_t> order(first.edges.size());
+              static_cast<int>(one.instance.id), static_cast<int>(one.prediction.predicted_class()),
+              static_cast<double>(*std::max_element(one.prediction.probability.begin(),
+                                                    one.prediction.probability.end())),
+              static_cast<double>(one.prediction_kept.probability[static_cast<std::size_t>(
+                  one.prediction.predicted_class())]));
+  std::vector<std::size_t> order(one.edges.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return first.score[a] > first.score[b]; });
+                   [&](std::size_t a, std::size_t b) { return one.score[a] > one.score[b]; });
   for (const std::size_t e : order)
-    if (first.selected[e] && first.source[e] < first.target[e])
-      std::printf("  %d - %d  score %.2f\n", first.source[e], first.target[e],
-                  static_cast<double>(first.score[e]));
+    if (one.selected[e] && one.source[e] < one.target[e])
+      std::printf("  %d - %d  score %.2f\n", one.source[e], one.target[e],
+                  static_cast<double>(one.score[e]));
   return 0;
 }
