@@ -4,6 +4,7 @@
 #include <pgexplainer/io/model_file.h>
 #include <pgexplainer/metrics/accuracy.h>
 #include <pgexplainer/model/architecture.h>
+#include <pgexplainer/model/instance_graph.h>
 #include <pgexplainer/model/trainer.h>
 
 #include <cstdio>

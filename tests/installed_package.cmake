@@ -11,3 +11,5 @@ run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples -B ${work}/examples -DCMAKE_
 run(${CMAKE_COMMAND} --build ${work}/examples)
 run(${work}/examples/train_and_predict ${work}/model.safetensors)
 run(${work}/prefix/bin/pgexplainer info ${work}/model.safetensors)
+run(${work}/examples/explain_nodes ${work}/explainer.safetensors)
+run(${work}/prefix/bin/pgexplainer info ${work}/explainer.safetensors)

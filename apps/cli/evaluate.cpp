@@ -1,5 +1,6 @@
 // pgexplainer evaluate: how good explanations are, by the ground truth and by what they do to the
 // prediction, for one or more methods.
+#include <algorithm>
 #include <cmath>
 
 #include "apps/cli/cli.h"
@@ -55,19 +56,44 @@ Table table_of(const std::vector<MethodResult>& results) {
   return table;
 }
 
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Throws before any work unless every method is known, named once and can explain the model.
+std::vector<std::string> chosen_methods(const Arguments& arguments, const ExplainedModel& model,
+                                        const Explainer* fitted) {
+  const bool all = arguments.methods == std::vector<std::string>{"all"};
+  std::vector<std::string> names;
+  for (const std::string& name : all ? method_names() : arguments.methods) {
+    const auto made = make_explainer(name, 0);
+    const Explainer& explainer = fitted && name == "pgexplainer" ? *fitted : *made;
+    const Support support = explainer.supports(model);
+    if (!support && all) continue;
+    if (!support) throw_bad_input("{} cannot explain this model: {}", name, support.reason);
+    if (contains(names, name)) throw_bad_input("--method names {} twice", name);
+    names.push_back(name);
+  }
+  if (contains(names, "pgexplainer")) return names;
+  if (fitted) throw_bad_input("--explainer is for pgexplainer, which --method does not name");
+  if (const std::string option = arguments.pg_explainer.first_given(); !option.empty())
+    throw_bad_input("{} is for pgexplainer, which --method does not name", option);
+  return names;
+}
+
 void evaluate(const Arguments& arguments) {
   const PGExplainerOptions options = arguments.pg_explainer.options();
   std::unique_ptr<PGExplainer> fitted;
-  if (!arguments.explainer.empty())
+  if (!arguments.explainer.empty()) {
+    if (const std::string option = arguments.pg_explainer.first_given(); !option.empty())
+      throw_bad_input("{} is for fitting, but --explainer is fitted already; leave one out",
+                      option);
     fitted = std::move(read_explainer(arguments.explainer).explainer);
-  const auto loaded = load_model_with_data(arguments.explaining);
-  const auto instances = parse_instances(arguments.explaining.instances, loaded->dataset);
-  std::vector<std::string> names = arguments.methods;
-  if (names == std::vector<std::string>{"all"}) {
-    names.clear();
-    for (const std::string& name : method_names())
-      if (make_explainer(name, 0)->supports(*loaded->model)) names.push_back(name);
   }
+  const auto loaded = load_model_with_data(arguments.explaining);
+  const std::vector<Instance>& instances = loaded->instances;
+  const std::vector<std::string> names = chosen_methods(arguments, *loaded->model, fitted.get());
+  if (!fitted && contains(names, "pgexplainer")) check_options_for(options, instances);
   ThreadPool pool(arguments.common.threads);
   ComparisonOptions comparison;
   comparison.seeds = arguments.seeds;
@@ -92,6 +118,8 @@ void evaluate(const Arguments& arguments) {
   for (const MethodResult& result : results)
     for (const std::string& warning : result.warnings)
       fmt::print(stderr, "warning: {}: {}\n", result.method, warning);
+  if (loaded->dataset.edge_gt.empty())
+    fmt::print(stderr, "{} has no ground truth (edge_gt): no AUC\n", loaded->dataset.name);
   if (arguments.common.json) {
     if (results.size() == 1) {
       print_json(to_json(results.front()));
@@ -102,8 +130,6 @@ void evaluate(const Arguments& arguments) {
     print_json({{"instances", instances.size()}, {"methods", methods}});
     return;
   }
-  if (loaded->dataset.edge_gt.empty())
-    fmt::print(stderr, "{} has no ground truth (edge_gt): no AUC\n", loaded->dataset.name);
   fmt::print("{}", to_text(table_of(results)));
 }
 

@@ -23,7 +23,6 @@ struct Arguments {
   ExplainingArguments explaining;
   std::string explainer, method, output, pictures;
   std::int64_t max_pictures = 20;
-  ExplainOptions options;
   SelectionOptions selection;
   CommonOptions common;
 };
@@ -39,6 +38,14 @@ void write_picture(const fs::path& path, const Dataset& dataset, const Explanati
              : path.extension() == ".graphml" ? to_graphml(picture)
                                               : to_svg(picture));
   file.commit();
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || !fs::is_directory(path))
+    throw_bad_input("--pictures {}: cannot make this folder{}", path.string(),
+                    error ? ": " + error.message() : "");
 }
 
 std::unique_ptr<Explainer> chosen_explainer(const Arguments& arguments) {
@@ -61,14 +68,18 @@ void explain_verb(const Arguments& arguments) {
   const fs::path output(arguments.output);
   const auto explainer = chosen_explainer(arguments);
   const auto loaded = load_model_with_data(arguments.explaining);
-  const auto instances = parse_instances(arguments.explaining.instances, loaded->dataset);
+  const std::vector<Instance>& instances = loaded->instances;
   if (is_picture(output) && instances.size() > 1)
     throw_bad_input(
         "{}: one picture cannot show {} instances; name one with --instances, or give --pictures "
         "DIR",
         arguments.output, instances.size());
-  auto writer = is_picture(output) ? nullptr : new_explanation_writer(output);
-  if (!arguments.pictures.empty()) fs::create_directories(arguments.pictures);
+  std::unique_ptr<ExplanationWriter> writer;
+  if (is_picture(output)) {
+    const AtomicFile can_be_written(output);
+  } else {
+    writer = new_explanation_writer(output);
+  }
   ThreadPool pool(arguments.common.threads);
   ExplainOptions options;
   options.selection = arguments.selection;
@@ -85,6 +96,7 @@ void explain_verb(const Arguments& arguments) {
           if (writer) writer->write(explanation);
           if (is_picture(output)) write_picture(output, loaded->dataset, explanation);
           if (!arguments.pictures.empty() && drawn < arguments.max_pictures) {
+            if (drawn == 0) make_folder(arguments.pictures);  // not before something is drawn
             const std::string name = instance_text(explanation.instance) + ".svg";
             write_picture(fs::path(arguments.pictures) / name, loaded->dataset, explanation);
             ++drawn;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+#include <utility>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/io/dataset_file.h"
 #include "pgexplainer/io/model_file.h"
+#include "pgexplainer/model/link_gnn.h"
 
 namespace pgexplainer::cli {
 namespace {
@@ -31,6 +34,59 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+/// start:stop:step. The ends are checked before the list is made: it may be longer than the memory.
+std::vector<Instance> parse_range(const std::string& spec, const Dataset& dataset) {
+  const std::int64_t count = dataset.num_instances();
+  const auto parts = split(spec, ':');
+  if (parts.size() > 3)
+    throw_bad_input("--instances {}: expected start:stop or start:stop:step", spec);
+  const std::int64_t start = parts[0].empty() ? 0 : parse_number(parts[0], spec);
+  const std::int64_t stop = parts[1].empty() ? count : parse_number(parts[1], spec);
+  const std::int64_t step = parts.size() == 3 ? parse_number(parts[2], spec) : 1;
+  if (step < 1) throw_bad_input("--instances {}: the step is {}, expected 1 or more", spec, step);
+  if (start < 0 || stop > count)
+    throw_bad_input("--instances {}: {} has the instances 0 to {}; the range ends before {}", spec,
+                    dataset.name, count - 1, count);
+  std::vector<Instance> instances;
+  for (std::int64_t id = start; id < stop; id += std::min(step, count)) instances.push_back({id});
+  return instances;
+}
+
+/// 1,2,3 or 3-17,5-9.
+std::vector<Instance> parse_list(const std::string& spec) {
+  std::vector<Instance> instances;
+  for (const std::string_view part : split(spec, ',')) {
+    const auto ends = split(part, '-');
+    if (ends.size() > 2 || ends.front().empty())
+      throw_bad_input("--instances {}: '{}' is neither a number from 0 on nor a link u-v", spec,
+                      part);
+    instances.push_back({parse_number(ends[0], spec)});
+    if (ends.size() == 2) instances.back().second = parse_number(ends[1], spec);
+  }
+  return instances;
+}
+
+void check_instance(const Instance& instance, const std::string& spec, const Dataset& dataset) {
+  const auto check_end = [&](std::int64_t id) {
+    if (id < 0 || id >= dataset.num_instances())
+      throw_bad_input("--instances {}: {} has no {} {}; it has 0 to {}", spec, dataset.name,
+                      dataset.task == Task::graph ? "graph" : "node", id,
+                      dataset.num_instances() - 1);
+  };
+  if (!instance.is_link()) return check_end(instance.id);
+  if (dataset.task == Task::graph)
+    throw_bad_input(
+        "--instances {}: {} is a dataset of graphs, which are named by one number; links join "
+        "nodes "
+        "of a dataset of nodes",
+        spec, dataset.name);
+  check_end(instance.id);
+  check_end(instance.second);
+  if (instance.id == instance.second)
+    throw_bad_input("--instances {}: a link joins two different nodes, not {} and itself", spec,
+                    instance.id);
+}
+
 std::string dashed(std::string_view name) {
   std::string option = "--" + std::string(name);
   std::replace(option.begin(), option.end(), '_', '-');
@@ -51,42 +107,33 @@ void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments) {
 std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments) {
   auto loaded = std::make_unique<ModelWithData>();
   loaded->dataset = read_dataset(arguments.data);
-  loaded->model = std::make_unique<ExplainedModel>(make_gnn(read_model(arguments.model).model),
-                                                   loaded->dataset);
+  loaded->instances = parse_instances(arguments.instances, loaded->dataset);
+  std::shared_ptr<const Gnn> gnn = make_gnn(read_model(arguments.model).model);
+  if (loaded->instances.front().is_link()) gnn = make_link_gnn(std::move(gnn));
+  loaded->model = std::make_unique<ExplainedModel>(std::move(gnn), loaded->dataset);
   return loaded;
 }
 
 std::vector<Instance> parse_instances(const std::string& spec, const Dataset& dataset) {
   std::vector<Instance> instances;
-  const bool listed = spec == "eval" && !dataset.eval_instances.empty();
-  if (listed) {
+  if (spec == "eval" && !dataset.eval_instances.empty()) {
     for (const std::int64_t id : dataset.eval_instances) instances.push_back({id});
   } else if (spec == "eval" || spec == "all") {
     for (std::int64_t id = 0; id < dataset.num_instances(); ++id) instances.push_back({id});
-  } else if (spec.find(':') != std::string::npos) {
-    const auto parts = split(spec, ':');
-    if (parts.size() > 3)
-      throw_bad_input("--instances {}: expected start:stop or start:stop:step", spec);
-    const std::int64_t start = parts[0].empty() ? 0 : parse_number(parts[0], spec);
-    const std::int64_t stop =
-        parts[1].empty() ? dataset.num_instances() : parse_number(parts[1], spec);
-    const std::int64_t step = parts.size() == 3 ? parse_number(parts[2], spec) : 1;
-    if (step < 1) throw_bad_input("--instances {}: the step is {}, expected 1 or more", spec, step);
-    for (std::int64_t id = start; id < stop; id += step) instances.push_back({id});
   } else {
-    for (const std::string_view part : split(spec, ',')) {
-      const auto ends = split(part, '-');
-      if (ends.size() > 2)
-        throw_bad_input("--instances {}: '{}' is neither a number nor a link u-v", spec, part);
-      instances.push_back({parse_number(ends[0], spec)});
-      if (ends.size() == 2) instances.back().second = parse_number(ends[1], spec);
-    }
+    instances = spec.find(':') != std::string::npos ? parse_range(spec, dataset) : parse_list(spec);
   }
-  for (const Instance& instance : instances)
-    if (instance.id < 0 || (!instance.is_link() && instance.id >= dataset.num_instances()))
-      throw_bad_input("--instances {}: {} has no instance {}; it has 0 to {}", spec, dataset.name,
-                      instance.id, dataset.num_instances() - 1);
   if (instances.empty()) throw_bad_input("--instances {} names no instance", spec);
+  std::set<std::pair<std::int64_t, std::int64_t>> known;
+  for (const Instance& instance : instances) {
+    check_instance(instance, spec, dataset);
+    if (instance.is_link() != instances.front().is_link())
+      throw_bad_input("--instances {}: nodes and links cannot be explained together", spec);
+    if (!known.emplace(instance.id, instance.second).second)
+      throw_bad_input("--instances {} names {} twice", spec,
+                      instance.is_link() ? fmt::format("{}-{}", instance.id, instance.second)
+                                         : std::to_string(instance.id));
+  }
   return instances;
 }
 
@@ -108,6 +155,20 @@ PGExplainerOptions PGExplainerArguments::options() const {
   });
   check_options(options);
   return options;
+}
+
+std::string PGExplainerArguments::first_given() const {
+  if (!preset_.empty()) return "--preset";
+  std::string first;
+  PGExplainerOptions::fields([&](std::string_view name, auto, Bounds, std::string_view) {
+    if (first.empty() && verb_->get_option(dashed(name))->count() > 0) first = dashed(name);
+  });
+  return first;
+}
+
+void check_options_for(const PGExplainerOptions& options, const std::vector<Instance>& instances) {
+  if (options.objective == "paper" && options.target == "label" && instances.front().is_link())
+    throw_bad_input("the data have no labels of links; use --target soft or --target class");
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

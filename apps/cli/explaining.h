@@ -22,12 +22,14 @@ void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments);
 /// Keeps the dataset alive for its model.
 struct ModelWithData {
   Dataset dataset;
-  std::unique_ptr<ExplainedModel> model;
+  std::vector<Instance> instances;
+  std::unique_ptr<ExplainedModel> model;  ///< of links, if the instances are links
 };
 std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments);
 
-/// "eval" (the dataset's own list; all if it has none), "all", "400:700:5" (Python's range),
-/// "1,2,3", or links as "3-17,5-9".
+/// "eval" (the dataset's own list; all if it has none), "all", "400:700:5" (Python's range, either
+/// end may be left out), "1,2,3", or links as "3-17,5-9". Throws if it names none, one twice, one
+/// that is not there, or nodes beside links.
 std::vector<Instance> parse_instances(const std::string& spec, const Dataset& dataset);
 
 /// --preset and every field of the options; what is given on the command line wins.
@@ -35,12 +37,17 @@ class PGExplainerArguments {
  public:
   void add_to(CLI::App& verb);
   [[nodiscard]] PGExplainerOptions options() const;
+  /// The first of these options that was given, as "--epochs"; empty = none.
+  [[nodiscard]] std::string first_given() const;
 
  private:
   CLI::App* verb_ = nullptr;
   std::string preset_;
   PGExplainerOptions given_;
 };
+
+/// Throws if these instances cannot be explained with these options.
+void check_options_for(const PGExplainerOptions& options, const std::vector<Instance>& instances);
 
 double seconds_since(std::chrono::steady_clock::time_point start);
 

@@ -23,7 +23,8 @@ void fit(const Arguments& arguments) {
   { const AtomicFile can_be_written(arguments.output); }
   PGExplainer explainer(arguments.pg_explainer.options(), arguments.common.seed);
   const auto loaded = load_model_with_data(arguments.explaining);
-  const auto instances = parse_instances(arguments.explaining.instances, loaded->dataset);
+  const std::vector<Instance>& instances = loaded->instances;
+  check_options_for(explainer.options(), instances);
   ThreadPool pool(arguments.common.threads);
   FitReport report;
   {

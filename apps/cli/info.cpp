@@ -5,12 +5,17 @@
 #include <numeric>
 
 #include "apps/cli/cli.h"
+#include "pgexplainer/core/error.h"
+#include "pgexplainer/core/option_json.h"
 #include "pgexplainer/datasets/dataset.h"
 #include "pgexplainer/io/dataset_file.h"
 #include "pgexplainer/io/dataset_npz.h"
+#include "pgexplainer/io/explainer_file.h"
+#include "pgexplainer/io/explanation_file.h"
 #include "pgexplainer/io/model_file.h"
 #include "pgexplainer/io/npz.h"
 #include "pgexplainer/io/safetensors.h"
+#include "pgexplainer/io/text_table.h"
 
 namespace pgexplainer::cli {
 namespace {
@@ -192,6 +197,129 @@ void show_model(const std::string& file, bool json) {
         training["accuracy"].value("test", 0.0));
 }
 
+/// What differs from a preset, by option.
+Json changes(const PGExplainerOptions& options, const std::string& preset_name) {
+  const nlohmann::json given = options_to_json(options);
+  const nlohmann::json start = options_to_json(preset(preset_name));
+  Json changed = Json::object();
+  for (const auto& item : given.items())
+    if (item.value() != start[item.key()]) changed[item.key()] = item.value();
+  return changed;
+}
+
+/// What the verb fit noted about its run, as lines.
+std::string fit_in_words(const nlohmann::json& fit, const std::string& file) try {
+  if (!fit.is_object()) return {};
+  const std::vector<double> loss = fit.value("loss", std::vector<double>{});
+  std::string lines = fmt::format(
+      "  fitted       on {} instances of {}, {} epochs{}, begun anew {} times\n",
+      fit.contains("instances") ? std::to_string(fit["instances"].get<std::int64_t>()) : "?",
+      fit.value("dataset", "?"), loss.size(),
+      loss.empty() ? "" : fmt::format(", loss {:.4f} to {:.4f}", loss.front(), loss.back()),
+      fit.value("restarts", 0));
+  for (const std::string& warning : fit.value("warnings", std::vector<std::string>{}))
+    lines += fmt::format("  warning      {}\n", warning);
+  return lines;
+} catch (const nlohmann::json::exception& error) {
+  throw_bad_input("{}: metadata 'fit' is not what `pgexplainer fit` writes: {}", file,
+                  error.what());
+}
+
+void show_explainer(const std::string& file, bool json) {
+  const ExplainerFile content = read_explainer(file);
+  const PGExplainer& explainer = *content.explainer;
+  const PGExplainerOptions& options = explainer.options();
+  const PGExplainer::Fitted& fitted = explainer.fitted();
+  const char* of = fitted.num_targets == 0 ? "graph" : fitted.num_targets == 1 ? "node" : "link";
+  const std::vector<std::string> names = preset_names();
+  const std::string nearest =
+      *std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+        return changes(options, a).size() < changes(options, b).size();
+      });
+  const Json changed = changes(options, nearest);
+  const std::string fit = fit_in_words(content.fit, file);
+  if (json) {
+    print_json({{"file", file},
+                {"kind", "explainer"},
+                {"explains", of},
+                {"objective", options.objective},
+                {"embedding_width", fitted.embedding_width},
+                {"parameters", fitted.theta.size()},
+                {"features", fitted.feature_logits.size()},
+                {"seed", explainer.seed()},
+                {"preset", nearest},
+                {"changed", changed},
+                {"options", options_to_json(options)},
+                {"fit", content.fit}});
+    return;
+  }
+  fmt::print(stderr, "{}: explainer of {} predictions, objective {}, {} numbers\n", file, of,
+             options.objective, fitted.theta.size());
+  fmt::print(stderr, "  reads        {} embeddings of width {} ({})\n", 2 + fitted.num_targets,
+             fitted.embedding_width, options.embedding);
+  std::string settings = "preset " + nearest;
+  for (const auto& item : changed.items())
+    settings += fmt::format(
+        "{} {} {}", settings.ends_with(nearest) ? ", but" : ",", item.key(),
+        item.value().is_string() ? item.value().get<std::string>() : item.value().dump());
+  fmt::print(stderr, "  settings     {}, seed {}\n", settings, explainer.seed());
+  if (!fitted.feature_logits.empty())
+    fmt::print(stderr, "  features     {} have a score\n", fitted.feature_logits.size());
+  fmt::print(stderr, "{}", fit);
+}
+
+void show_explanations(const std::string& file, bool json) {
+  const std::vector<Explanation> explanations = read_explanations(file);
+  std::int64_t edges = 0, selected = 0, predicted = 0, kept_class = 0, with_features = 0;
+  Json low, high;  // null = no edges
+  for (const Explanation& explanation : explanations) {
+    edges += static_cast<std::int64_t>(explanation.edges.size());
+    selected += count_ones(explanation.selected);
+    with_features += explanation.feature_score.empty() ? 0 : 1;
+    for (const float score : explanation.score) {
+      if (low.is_null() || score < low.get<float>()) low = score;
+      if (high.is_null() || score > high.get<float>()) high = score;
+    }
+    if (explanation.prediction_kept.probability.empty()) continue;
+    ++predicted;
+    kept_class +=
+        explanation.prediction.predicted_class() == explanation.prediction_kept.predicted_class()
+            ? 1
+            : 0;
+  }
+  if (json) {
+    print_json({{"file", file},
+                {"kind", "explanations"},
+                {"instances", explanations.size()},
+                {"edges", edges},
+                {"selected", selected},
+                {"score", {{"min", low}, {"max", high}}},
+                {"kept_class", predicted > 0 ? Json(kept_class) : Json()},
+                {"with_feature_scores", with_features}});
+    return;
+  }
+  fmt::print(stderr, "{}: explanations of {} instances\n", file, explanations.size());
+  fmt::print(stderr, "  edges        {}, of which {} are selected\n", edges, selected);
+  if (edges > 0)
+    fmt::print(stderr, "  scores       {:.4g} to {:.4g}\n", low.get<float>(), high.get<float>());
+  if (predicted > 0)
+    fmt::print(stderr, "  predictions  the selected edges alone keep the class of {} of {}\n",
+               kept_class, predicted);
+  if (with_features > 0) fmt::print(stderr, "  features     have scores, too\n");
+}
+
+/// A table of explained edges, not the edge list of a dataset.
+bool is_explanation_csv(const std::filesystem::path& path) {
+  TextTable table(path);
+  if (!table.next()) return false;
+  const auto has = [&](std::string_view column) {
+    for (std::size_t field = 0; field < table.num_fields(); ++field)
+      if (table.text(field) == column) return true;
+    return false;
+  };
+  return has("instance") && has("second") && has("edge") && has("score") && has("selected");
+}
+
 void show_arrays(const std::string& file, const NpzArrays& content, bool json) {
   Json arrays = Json::object();
   for (const std::string& name : content.names())
@@ -211,14 +339,21 @@ void show(const std::string& file, bool json) {
   if (!std::filesystem::is_directory(path)) {
     if (path.extension() == ".safetensors") {
       const Safetensors content = read_safetensors(path);
-      return is_model(content) ? show_model(file, json) : show_safetensors(file, content, json);
+      return is_model(content)       ? show_model(file, json)
+             : is_explainer(content) ? show_explainer(file, json)
+                                     : show_safetensors(file, content, json);
     }
     if (path.extension() == ".npz") {
       const NpzArrays arrays = read_npz(path);
+      if (arrays.contains("instance") && arrays.contains("score") && !arrays.contains("x"))
+        return show_explanations(file, json);
       if (arrays.contains("edge_index") || arrays.contains("x"))
         return show_dataset(file, dataset_from_arrays(arrays), json);
       return show_arrays(file, arrays, json);
     }
+    if (path.extension() == ".jsonl" || path.extension() == ".json" ||
+        (path.extension() == ".csv" && is_explanation_csv(path)))
+      return show_explanations(file, json);
   }
   show_dataset(file, read_dataset(path), json);
 }
@@ -231,9 +366,10 @@ void add_info(CLI::App& app) {
     CommonOptions common;
   };
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = app.add_subcommand("info", "say what a dataset or model file holds");
+  CLI::App* verb = app.add_subcommand("info", "say what a file holds");
   verb->add_option("FILE", arguments->file,
-                   "a dataset (.npz, .csv, TU folder) or a model (.safetensors)")
+                   "a dataset (.npz, .csv, TU folder), a model or an explainer (.safetensors), or "
+                   "explanations (.jsonl, .csv, .npz)")
       ->required();
   add_common_options(*verb, arguments->common);
   verb->callback([=] { show(arguments->file, arguments->common.json); });

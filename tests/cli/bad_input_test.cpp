@@ -13,6 +13,7 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/io/dataset_file.h"
+#include "pgexplainer/io/explanation_file.h"
 #include "pgexplainer/io/npz.h"
 #include "pgexplainer/io/safetensors.h"
 #include "tests/support/file_size_limit.h"
@@ -37,6 +38,8 @@ void PrintTo(const BadInput& row, std::ostream* out) { *out << row.name; }
 void read_any(const fs::path& path) {
   if (path.extension() == ".safetensors")
     (void)read_safetensors(path);
+  else if (path.extension() == ".jsonl")
+    (void)read_explanations(path);
   else
     (void)read_dataset(path);
 }
@@ -601,6 +604,29 @@ INSTANTIATE_TEST_SUITE_P(
                 R"("a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})"),
         tensors("MetadataOfNumbers", "is not a string",
                 R"({"__metadata__":{"k":1},"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})")),
+    [](const auto& row) { return row.param.name; });
+
+// ---- explanations -----------------------------------------------------------------------------
+
+BadInput explanations(const std::string& name, const std::string& complaint,
+                      const std::string& line) {
+  return text_file(name, complaint, "x.jsonl", line + "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Explanations, BadInputTable,
+    testing::Values(explanations("BrokenJson", "line 1", R"({"instance": )"),
+                    explanations("JsonList", "line 1", "[1, 2]"),
+                    explanations("NoEdges", "edges", R"({"instance":1})"),
+                    explanations("NegativeInstance", "instance",
+                                 R"({"instance":-1,"prediction":null,"edges":[],)"
+                                 R"("edge_ids":[],"selected":[],"nodes":[0],"targets":[]})"),
+                    explanations("EdgeOfTwo", "edges",
+                                 R"({"instance":1,"prediction":null,"edges":[[0,1]],)"
+                                 R"("edge_ids":[0],"selected":[],"nodes":[0,1],"targets":[1]})"),
+                    explanations("SelectedBeyondTheEdges", "selected",
+                                 R"({"instance":1,"prediction":null,"edges":[[0,1,2]],)"
+                                 R"("edge_ids":[0],"selected":[1],"nodes":[0,1],"targets":[1]})")),
     [](const auto& row) { return row.param.name; });
 
 // ---- places that cannot be written ----------------------------------------------------------

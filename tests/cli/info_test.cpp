@@ -4,6 +4,7 @@
 
 #include "pgexplainer/io/npz.h"
 #include "pgexplainer/io/safetensors.h"
+#include "tests/support/explaining_test.h"
 #include "tests/support/raw_npz.h"
 #include "tests/support/run_tool.h"
 
@@ -72,6 +73,79 @@ TEST(Info, ListsArraysOfOtherNpzFiles) {
   const Json json = Json::parse(info(folder / "a.npz", "--json").out);
   EXPECT_EQ(json["kind"], "npz");
   EXPECT_EQ(json["arrays"]["scores"]["shape"], Json({2}));
+}
+
+class InfoOfExplaining : public ExplainingTest {
+ protected:
+  static void expect_words(const std::string& path, const std::vector<std::string>& words) {
+    const ToolResult result = run("info " + path);
+    EXPECT_EQ(result.out, "");
+    for (const std::string& part : words)
+      EXPECT_NE(result.err.find(part), std::string::npos) << part << " is not in\n" << result.err;
+  }
+};
+
+TEST_F(InfoOfExplaining, DescribesAnExplainer) {
+  run(verb("fit") + "--instances 40:50 --preset paper --epochs 2 --size 0.5 --seed 3 -o " +
+      explainer());
+  const Json json = run_json("info " + explainer());
+  EXPECT_EQ(json["kind"], "explainer");
+  EXPECT_EQ(json["explains"], "node");
+  EXPECT_EQ(json["objective"], "paper");
+  EXPECT_EQ(json["embedding_width"], 60);
+  EXPECT_EQ(json["parameters"], 180 * 64 + 64 + 64 + 1);
+  EXPECT_EQ(json["preset"], "paper");
+  EXPECT_EQ(json["changed"], (Json{{"epochs", 2}, {"size", 0.5}}));
+  EXPECT_EQ(json["options"]["tau_end"], 2.0);
+  EXPECT_EQ(json["seed"], 3);
+  EXPECT_EQ(json["fit"]["instances"], 10);
+  EXPECT_EQ(json["fit"]["loss"].size(), 2U);
+  expect_words(
+      explainer(),
+      {"explainer of node predictions, objective paper", "3 embeddings of width 60",
+       "preset paper, but epochs 2, size 0.5, seed 3", "on 10 instances of data, 2 epochs, loss "});
+}
+
+TEST_F(InfoOfExplaining, TellsExplainersOfLinksAndGraphsApart) {
+  run(verb("fit") + "--instances 0-1,2-3 --epochs 1 --features -o " + explainer());
+  EXPECT_EQ(run_json("info " + explainer())["explains"], "link");
+  expect_words(explainer(), {"link predictions", "4 embeddings", "features     10 have a score"});
+  make_graphs();
+  run(graphs_verb("fit") + "--instances all --epochs 1 -o " + explainer());
+  EXPECT_EQ(run_json("info " + explainer())["explains"], "graph");
+}
+
+TEST_F(InfoOfExplaining, RepeatsTheWarningsOfAFit) {
+  run(verb("fit") + "--epochs 1 --learning-rate 0 --restarts 0 -o " + explainer());
+  Safetensors content = read_safetensors(explainer());
+  Json fit = Json::parse(content.metadata["fit"]);
+  fit["warnings"] = {"beware"};
+  content.metadata["fit"] = fit.dump();
+  write_safetensors(explainer(), content);
+  expect_words(explainer(), {"warning      beware"});
+  content.metadata["fit"] = R"({"instances":"many"})";
+  write_safetensors(explainer(), content);
+  expect_refused("info " + explainer(), "metadata 'fit' is not what `pgexplainer fit` writes");
+}
+
+TEST_F(InfoOfExplaining, DescribesExplanationsOfEveryFormat) {
+  for (const char* name : {"x.jsonl", "x.csv", "x.npz"}) {
+    run(verb("explain") + "--method grad --instances 40:44 --top-k 3 -o " + file(name));
+    const Json json = run_json("info " + file(name));
+    EXPECT_EQ(json["kind"], "explanations") << name;
+    EXPECT_EQ(json["instances"], 4) << name;
+    EXPECT_EQ(json["selected"], 24) << name;
+    EXPECT_GT(json["edges"], 24) << name;
+    EXPECT_LT(json["score"]["min"], json["score"]["max"]) << name;
+    EXPECT_EQ(json["kept_class"].is_null(), std::string(name) == "x.csv");
+    expect_words(file(name), {"explanations of 4 instances", "of which 24 are selected", "scores"});
+  }
+}
+
+TEST(Info, TakesAnEdgeListWithAScoreForADataset) {
+  const TemporaryFolder folder;
+  write_text(folder / "net.csv", "source,target,score,instance\n0,1,2,1\n1,0,2,1\n");
+  EXPECT_EQ(Json::parse(info(folder / "net.csv", "--json").out)["kind"], "dataset");
 }
 
 }  // namespace
