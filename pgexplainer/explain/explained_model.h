@@ -11,7 +11,7 @@ namespace pgexplainer {
 /// The dataset must outlive it.
 class ExplainedModel {
  public:
-  /// Throws if the network was made for other features, another task or other classes.
+  /// Throws if the network was made for other features or another task.
   ExplainedModel(std::shared_ptr<const Gnn> gnn, const Dataset& dataset);
 
   [[nodiscard]] const Gnn& gnn() const { return *gnn_; }

@@ -424,8 +424,8 @@ std::vector<std::string> score_warnings(const std::vector<std::vector<float>>& s
         "highest-ranked ones; the ranking may be upside down");
   if (const double share = saturated_share(scores); share > 0.5)
     warnings.push_back(
-        fmt::format("the masks of {:.0f} % of the edges are exactly 0 or 1; rank by --score omega, "
-                    "or lower --learning-rate or --epochs",
+        fmt::format("the masks of {:.0f} % of the edges are exactly 0 or 1, so only omega can rank "
+                    "them; for softer masks lower --learning-rate or --epochs",
                     100.0 * share));
   return warnings;
 }

@@ -23,6 +23,26 @@ void set_row(Matrix<float>& logits, Index row, const Prediction& prediction) {
     logits(row, static_cast<Index>(c)) = std::log(std::max(prediction.probability[c], 1e-30F));
 }
 
+/// A run that shows only the explained row of logits: metrics take the mean over the rows they see.
+class ExplainedRow final : public GnnRun {
+ public:
+  ExplainedRow(GnnRun& run, Index row) : run_(run), row_(row) {}
+
+  const Matrix<float>& forward(const GnnInput<float>& input,
+                               std::span<const float> edge_mask) override {
+    logits_ = run_.forward(input, edge_mask).row(row_);
+    return logits_;
+  }
+  void backward(const Matrix<float>&, std::span<float>, Matrix<float>*) override {
+    throw_failed("metrics do not differentiate");
+  }
+
+ private:
+  GnnRun& run_;
+  Index row_;
+  Matrix<float> logits_;
+};
+
 }  // namespace
 
 GroundTruthAgreement compare_with_ground_truth(const Dataset& dataset,
@@ -101,10 +121,11 @@ Faithfulness measure_faithfulness(const ExplainedModel& model,
           "for another model or dataset?",
           explanation.instance.id);
     const GnnInput<float> input = graph.input();
+    ExplainedRow run(*worker->run, graph.logit_row);
     PerInstance& own = each[at(i)];
-    own.robust = robust_fidelity(*worker->run, input, explanation.selected, graph.reverse, seed,
+    own.robust = robust_fidelity(run, input, explanation.selected, graph.reverse, seed,
                                  static_cast<std::uint32_t>(explanation.instance.id));
-    own.curve = fidelity_by_sparsity(*worker->run, input, explanation.score, graph.reverse, levels);
+    own.curve = fidelity_by_sparsity(run, input, explanation.score, graph.reverse, levels);
     own.connected = connectedness(input.graph, explanation.selected).largest_share;
   });
 

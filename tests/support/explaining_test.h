@@ -33,7 +33,9 @@ class ExplainingTest : public testing::Test {
   [[nodiscard]] std::string verb(const std::string& name) const {
     return name + " --data " + data() + " --model " + model() + " ";
   }
-  void fit_explainer() { run(verb("fit") + "--epochs 3 -o " + explainer()); }
+  void fit_explainer() {
+    run(verb("fit") + "--embedding classifier-input --epochs 3 -o " + explainer());
+  }
   void make_graphs() {
     run("generate ba-2motifs --num-graphs 12 -o " + file("graphs.npz"));
     run("train --epochs 5 --data " + file("graphs.npz") + " -o " + file("of-graphs.safetensors"));
