@@ -60,7 +60,10 @@ Amounts amounts(bool quick) {
     return {3, 1, 1, 1, 1000, 40, 200, {1, 2, 3, 4, 5, 30}, 2, {0, 0.05, 0.5}, {0, 1, 10}, 1, 5};
   return {10,
           5,
-          5, 3, 1000, 1000,
+          5,
+          3,
+          1000,
+          1000,
           1'000'000,
           {1, 2, 3, 4, 5, 30},
           10,
@@ -446,6 +449,7 @@ class Reproduction {
     for (const double weight : {0.0, 5.0, 10.0}) {
       PGExplainerOptions options = preset("paper");
       options.connectivity = weight;
+      options.size = options.entropy = 0;  // they make masks compact, too, and hide the effect
       options.restarts = 0;
       ExplainOptions explain_options;
       explain_options.selection.top_k = 6;

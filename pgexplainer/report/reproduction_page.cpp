@@ -363,7 +363,7 @@ std::string reproduction_page(const Json& results, const std::filesystem::path& 
   }
   connected.blocks.emplace_back(
       Paragraph{fmt::format("BA-Shapes with 0.2 N more random edges; {} instances, each explained "
-                            "alone, six edges selected.",
+                            "alone, six edges selected, no size or entropy term.",
                             results["connectivity"][0]["instances"].dump())});
   connected.blocks.emplace_back(std::move(table));
   connected.blocks.emplace_back(std::move(three));
