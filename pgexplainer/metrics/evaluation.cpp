@@ -24,9 +24,9 @@ void set_row(Matrix<float>& logits, Index row, const Prediction& prediction) {
 }
 
 /// A run that shows only the explained row of logits: metrics take the mean over the rows they see.
-class ExplainedRow final : public GnnRun {
+class OneRowRun final : public GnnRun {
  public:
-  ExplainedRow(GnnRun& run, Index row) : run_(run), row_(row) {}
+  OneRowRun(GnnRun& run, Index row) : run_(run), row_(row) {}
 
   const Matrix<float>& forward(const GnnInput<float>& input,
                                std::span<const float> edge_mask) override {
@@ -121,7 +121,7 @@ Faithfulness measure_faithfulness(const ExplainedModel& model,
           "for another model or dataset?",
           explanation.instance.id);
     const GnnInput<float> input = graph.input();
-    ExplainedRow run(*worker->run, graph.logit_row);
+    OneRowRun run(*worker->run, graph.logit_row);
     PerInstance& own = each[at(i)];
     own.robust = robust_fidelity(run, input, explanation.selected, graph.reverse, seed,
                                  static_cast<std::uint32_t>(explanation.instance.id));
