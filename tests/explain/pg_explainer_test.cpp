@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -120,6 +121,7 @@ TEST(PGExplainer, StepsFollowTheGradientOfTheWholeObjective) {
   const std::vector<Instance> instances = {{31}, {40}, {3}, {55}};  // too few to hold any out
 
   PGExplainerOptions options = quick_options("paper");
+  options.embedding = "classifier-input";
   options.hidden = {4};
   options.epochs = 3;
   options.learning_rate = 0;
@@ -437,6 +439,25 @@ TEST(PGExplainer, RanksTheInformativeFeatureFirst) {
 }
 
 // On a ring of equal nodes all embeddings are equal, so no score can differ.
+TEST(PGExplainer, KeepsTheEmbeddingThatServesHeldOutInstancesBetter) {
+  const SmallProblem p(small_tree_cycles(1));
+  const std::vector<Instance> instances = instances_between(31, 51);
+  std::map<std::string, double> gap;
+  std::map<std::string, std::vector<float>> theta;
+  for (const char* word : {"auto", "classifier-input", "last-convolution"}) {
+    PGExplainerOptions options = quick_options();
+    options.embedding = word;
+    PGExplainer explainer(options, 1);
+    gap[word] = fit(explainer, p.model, instances).keep_remove_gap;
+    theta[word] = explainer.fitted().theta;
+    EXPECT_TRUE(std::string(word) == "auto" || explainer.fitted().embedding == word);
+  }
+  const std::string better =
+      gap["last-convolution"] > gap["classifier-input"] ? "last-convolution" : "classifier-input";
+  EXPECT_EQ(gap["auto"], gap[better]);
+  EXPECT_EQ(theta["auto"], theta[better]);
+}
+
 TEST(PGExplainer, WarnsThatAllScoresAreEqualAfterAllRestarts) {
   std::vector<NodeId> source, target;
   for (NodeId v = 0; v < 8; ++v) {
@@ -445,6 +466,7 @@ TEST(PGExplainer, WarnsThatAllScoresAreEqualAfterAllRestarts) {
   }
   const SmallProblem p(node_dataset(8, source, target));
   PGExplainerOptions options = quick_options();
+  options.embedding = "classifier-input";
   options.restarts = 2;
   PGExplainer explainer(options, 1);
   const FitReport report = fit(explainer, p.model, instances_between(0, 8));

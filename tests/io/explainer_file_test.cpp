@@ -34,7 +34,10 @@ TEST(ExplainerFile, LoadedExplainerGivesTheSameBits) {
       const ExplainerFile file = read_explainer(folder / "explainer.safetensors");
       EXPECT_EQ(file.fit["dataset"], "small");
       EXPECT_EQ(file.explainer->seed(), explainer.seed());
-      EXPECT_EQ(options_to_json(file.explainer->options()), options_to_json(explainer.options()));
+      PGExplainerOptions decided = explainer.options();
+      decided.embedding = explainer.fitted().embedding;  // no longer auto
+      EXPECT_EQ(options_to_json(file.explainer->options()), options_to_json(decided));
+      EXPECT_EQ(file.explainer->fitted().embedding, decided.embedding);
       EXPECT_TRUE(same_floats(file.explainer->fitted().theta, explainer.fitted().theta));
       const std::vector<Instance> instances = instances_between(0, 12);
       const std::vector<Explanation> before = explain(explainer, p->model, instances);
