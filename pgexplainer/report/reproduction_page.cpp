@@ -71,13 +71,13 @@ Table statistics_table(const Json& results) {
       {"nodes", &PublishedDataset::nodes},
       {"edges", &PublishedDataset::edges},
       {"labels", &PublishedDataset::labels}};
-  for (const auto& [key, published] : rows) {
-    add_row(table, results, key, false, [&](const PublishedDataset&, const Json& ours) {
-      return ours["statistics"][key].dump();
+  for (const auto& row : rows) {  // clang 14 cannot capture structured bindings
+    add_row(table, results, row.first, false, [&](const PublishedDataset&, const Json& ours) {
+      return ours["statistics"][row.first].dump();
     });
-    add_row(table, results, key + ", paper", false,
+    add_row(table, results, row.first + ", paper", false,
             [&](const PublishedDataset& paper, const Json&) {
-              return std::to_string(paper.*published);
+              return std::to_string(paper.*row.second);
             });
   }
   add_row(table, results, "explained instances", false,
