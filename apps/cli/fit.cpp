@@ -1,5 +1,7 @@
 // pgexplainer fit: trains the explanation network over a population of instances.
+#include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "apps/cli/cli.h"
 #include "apps/cli/explaining.h"
@@ -17,6 +19,23 @@ struct Arguments {
   std::string output;
   CommonOptions common;
 };
+
+/// Features of the population, the most important first: [name or column, score].
+nlohmann::ordered_json ranked_features(const PGExplainer& explainer, const Dataset& dataset) {
+  const std::vector<float>& score = explainer.fitted().feature_logits;
+  std::vector<std::size_t> order(score.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return score[a] > score[b]; });
+  auto ranked = nlohmann::ordered_json::array();
+  for (const std::size_t f : order) {
+    const bool named = f < dataset.node_type_names.size();
+    ranked.push_back(
+        {named ? nlohmann::ordered_json(dataset.node_type_names[f]) : nlohmann::ordered_json(f),
+         score[f]});
+  }
+  return ranked;
+}
 
 void fit(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
@@ -41,18 +60,24 @@ void fit(const Arguments& arguments) {
                    {"keep_remove_gap", report.keep_remove_gap},
                    {"warnings", report.warnings}});
   const double seconds = seconds_since(start);
-  if (arguments.common.json)
-    print_json({{"seconds", seconds},
-                {"loss", report.loss.back()},
-                {"epochs", report.loss.size()},
-                {"instances", instances.size()},
-                {"restarts", report.restarts},
-                {"keep_remove_gap", report.keep_remove_gap},
-                {"warnings", report.warnings},
-                {"file", arguments.output}});
-  else
+  const nlohmann::ordered_json features = ranked_features(explainer, loaded->dataset);
+  if (arguments.common.json) {
+    nlohmann::ordered_json summary = {
+        {"seconds", seconds},           {"loss", report.loss.back()},
+        {"epochs", report.loss.size()}, {"instances", instances.size()},
+        {"restarts", report.restarts},  {"keep_remove_gap", report.keep_remove_gap},
+        {"warnings", report.warnings},  {"file", arguments.output}};
+    if (!features.empty()) summary["features"] = features;
+    print_json(summary);
+  } else {
     fmt::print(stderr, "{}: {} epochs over {} instances in {:.1f} s, loss {:.4f}\n",
                arguments.output, report.loss.size(), instances.size(), seconds, report.loss.back());
+    if (!features.empty()) fmt::print(stderr, "features, the most important first:\n");
+    for (const auto& feature : features)
+      fmt::print(stderr, "  {:<8} {:+.3f}\n",
+                 feature[0].is_string() ? feature[0].get<std::string>() : feature[0].dump(),
+                 feature[1].get<double>());
+  }
   for (const std::string& warning : report.warnings) fmt::print(stderr, "warning: {}\n", warning);
 }
 

@@ -482,13 +482,13 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     throw_bad_input("none of the {} instances has an edge in reach; there is nothing to explain",
                     instances.size());
 
-  // Some instances only check the fit; with few instances the same ones do both.
+  // Some instances only check the fit. One or two could not: then the same ones do both.
   std::vector<std::size_t> train(instances.size());
   std::iota(train.begin(), train.end(), 0U);
   std::vector<std::size_t> check = train;
   const auto held_out = static_cast<std::size_t>(
       std::lround(options_.holdout * static_cast<double>(instances.size())));
-  if (instances.size() >= 5 && held_out > 0) {
+  if (held_out >= 3) {
     RandomStream(seed_, RandomPurpose::split).shuffle(check);
     train.assign(check.begin() + static_cast<std::ptrdiff_t>(held_out), check.end());
     check.resize(held_out);

@@ -69,7 +69,7 @@ struct PGExplainerOptions {
     field("restarts", &O::restarts, Bounds{0, 100},
           "how often to begin anew when the held-out check fails");
     field("holdout", &O::holdout, Bounds{0, 0.9},
-          "share of the instances that only check the fit (none below 5 instances)");
+          "share of the instances that only check the fit (none if fewer than 3 would)");
     field("patience", &O::patience, Bounds{0, 1e9},
           "stop after so many epochs without a better held-out objective; 0 = never");
     field("score", &O::score, Bounds{},

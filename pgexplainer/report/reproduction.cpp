@@ -101,10 +101,7 @@ class Reproduction {
       : options_(options),
         progress_(progress),
         amounts_(amounts(options.quick)),
-        pool_(options.threads) {
-    for (const char* folder : {"steps", "models", "pictures"})
-      fs::create_directories(options_.output / folder);
-  }
+        pool_(options.threads) {}
 
   ReproductionResult run() {
     std::vector<const PublishedDataset*> chosen;
@@ -119,6 +116,7 @@ class Reproduction {
             "there is no dataset '{}' in the paper; known are ba-shapes, ba-community, "
             "tree-cycles, tree-grid, ba-2motifs, mutagenicity",
             name);
+    make_folders();
     total_ = static_cast<std::int64_t>(chosen.size()) * 5 + 1;
 
     ReproductionResult result;
@@ -145,6 +143,16 @@ class Reproduction {
   }
 
  private:
+  void make_folders() const {
+    for (const char* name : {"steps", "models", "pictures"}) {
+      const fs::path folder = options_.output / name;
+      std::error_code error;
+      fs::create_directories(folder, error);
+      if (error)
+        throw_bad_input("{}: cannot make this folder: {}", folder.string(), error.message());
+    }
+  }
+
   Json settings() const {
     return {{"version", options_.version},
             {"quick", options_.quick},

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "pgexplainer/io/explainer_file.h"
 #include "tests/support/explaining_test.h"
 
@@ -69,6 +71,17 @@ TEST_F(FitVerb, StartsFromAPresetAndTheCommandLineWins) {
 
 TEST_F(FitVerb, EveryPresetFits) {
   for (const std::string& name : preset_names()) run(fit("--epochs 1 --preset " + name));
+}
+
+TEST_F(FitVerb, RanksFeatures) {
+  const json features = run_json(fit("--epochs 1 --features"))["features"];
+  ASSERT_EQ(features.size(), 10U);
+  std::set<std::int64_t> columns;
+  for (const json& feature : features) columns.insert(feature[0].get<std::int64_t>());
+  EXPECT_EQ(columns.size(), 10U);
+  for (std::size_t f = 1; f < features.size(); ++f)
+    EXPECT_GE(features[f - 1][1].get<double>(), features[f][1].get<double>());
+  EXPECT_FALSE(run_json(fit("--epochs 1")).contains("features"));
 }
 
 TEST_F(FitVerb, LearnsFeaturesWhenAsked) {

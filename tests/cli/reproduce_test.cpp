@@ -72,6 +72,11 @@ TEST_F(ReproduceVerb, MakesAPageAndGoesOnWhereItStopped) {
 
 TEST_F(ReproduceVerb, RefusesBadUsage) {
   EXPECT_EQ(reproduce("--datasets karate").exit_code, 2);
+  EXPECT_FALSE(fs::exists(report()));  // nothing half-written
+  const fs::path in_the_way = folder_.path() / "tree_cycles.npz";
+  const ToolResult blocked = run_tool("reproduce --quick -o " + in_the_way.string());
+  EXPECT_EQ(blocked.exit_code, 2);
+  EXPECT_NE(blocked.err.find("cannot make this folder"), std::string::npos) << blocked.err;
   EXPECT_EQ(
       run_tool("reproduce --quick --data-dir /no/such/folder -o " + report().string()).exit_code,
       2);
