@@ -15,8 +15,10 @@
 namespace pgexplainer {
 namespace {
 
-PGExplainer fitted_explainer(const SmallProblem& p, const std::string& objective) {
+PGExplainer fitted_explainer(const SmallProblem& p, const std::string& objective,
+                             const std::string& embedding = "auto") {
   PGExplainerOptions options = quick_options(objective);
+  options.embedding = embedding;
   options.features = true;
   options.learning_rate = 1.0 / 3.0;  // survives the text of the file
   PGExplainer explainer(options, 0xFFFFFFFFFFFFFFF0U);
@@ -62,7 +64,7 @@ class DamagedExplainer : public testing::Test {
  protected:
   DamagedExplainer() {
     const SmallProblem p(small_tree_cycles(1));
-    write_explainer(path_, fitted_explainer(p, "ranking"), {{"epochs", 4}});
+    write_explainer(path_, fitted_explainer(p, "ranking", "classifier-input"), {{"epochs", 4}});
   }
   template <class Change>
   void expect_refused(const Change& change, std::vector<std::string> words) {
