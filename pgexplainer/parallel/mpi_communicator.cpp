@@ -57,7 +57,9 @@ class MpiCommunicator final : public JobCommunicator {
     return transfer(mine, meet_to_exchange(mine), false);
   }
   Ending end(const Ending& mine) override {
-    if (!ended_) static_cast<void>(meet(Purpose::end, mine.exit_code, mine.message));
+    // All ranks may fail alike, and then rank 0 tells; if others do, say who.
+    const std::string message = mine.message + (rank_ > 0 ? whereabouts() : std::string());
+    if (!ended_) static_cast<void>(meet(Purpose::end, mine.exit_code, message));
     return ending_;
   }
 
@@ -70,6 +72,13 @@ class MpiCommunicator final : public JobCommunicator {
     std::int64_t exit_code;
     std::uint64_t size;
   };
+
+  [[nodiscard]] std::string whereabouts() const {
+    std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
+    int length = 0;
+    MPI_Get_processor_name(host.data(), &length);
+    return fmt::format(" (rank {} on {})", rank_, host.data());
+  }
 
   /// The headers of all ranks; or the end of the job, in ending_.
   std::vector<Header> meet(Purpose purpose, int exit_code, std::string_view mine) {
