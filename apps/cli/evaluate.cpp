@@ -90,7 +90,7 @@ void evaluate(const Arguments& arguments) {
                       option);
     fitted = std::move(read_explainer(arguments.explainer).explainer);
   }
-  const auto loaded = load_model_with_data(arguments.explaining);
+  const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::vector<Instance>& instances = loaded->instances;
   const std::vector<std::string> names = chosen_methods(arguments, *loaded->model, fitted.get());
   if (!fitted && contains(names, "pgexplainer")) check_options_for(options, instances);

@@ -67,7 +67,7 @@ void explain_verb(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const fs::path output(arguments.output);
   const auto explainer = chosen_explainer(arguments);
-  const auto loaded = load_model_with_data(arguments.explaining);
+  const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::vector<Instance>& instances = loaded->instances;
   if (is_picture(output) && instances.size() > 1)
     throw_bad_input(

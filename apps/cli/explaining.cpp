@@ -102,15 +102,19 @@ void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments) {
                   "whose predictions: eval (the dataset's list), all, 400:700:5, 1,2,3, or links "
                   "as 3-17,5-9")
       ->option_text("(default eval)");
+  add_option_fields(verb, arguments.cut);
 }
 
-std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments) {
+std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments,
+                                                    std::uint64_t seed) {
   auto loaded = std::make_unique<ModelWithData>();
   loaded->dataset = read_dataset(arguments.data);
   loaded->instances = parse_instances(arguments.instances, loaded->dataset);
   std::shared_ptr<const Gnn> gnn = make_gnn(read_model(arguments.model).model);
   if (loaded->instances.front().is_link()) gnn = make_link_gnn(std::move(gnn));
-  loaded->model = std::make_unique<ExplainedModel>(std::move(gnn), loaded->dataset);
+  CutOptions cut = arguments.cut;
+  cut.seed = seed;
+  loaded->model = std::make_unique<ExplainedModel>(std::move(gnn), loaded->dataset, std::move(cut));
   return loaded;
 }
 

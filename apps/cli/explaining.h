@@ -13,9 +13,10 @@
 
 namespace pgexplainer::cli {
 
-/// --data and --model; --instances.
+/// --data and --model; --instances; --max-edges and --num-neighbors.
 struct ExplainingArguments {
   std::string data, model, instances = "eval";
+  CutOptions cut;
 };
 void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments);
 
@@ -25,7 +26,8 @@ struct ModelWithData {
   std::vector<Instance> instances;
   std::unique_ptr<ExplainedModel> model;  ///< of links, if the instances are links
 };
-std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments);
+std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments,
+                                                    std::uint64_t seed);
 
 /// "eval" (the dataset's own list; all if it has none), "all", "400:700:5" (Python's range, either
 /// end may be left out), "1,2,3", or links as "3-17,5-9". Throws if it names none, one twice, one

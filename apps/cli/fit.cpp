@@ -41,7 +41,7 @@ void fit(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   { const AtomicFile can_be_written(arguments.output); }
   PGExplainer explainer(arguments.pg_explainer.options(), arguments.common.seed);
-  const auto loaded = load_model_with_data(arguments.explaining);
+  const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::vector<Instance>& instances = loaded->instances;
   check_options_for(explainer.options(), instances);
   ThreadPool pool(arguments.common.threads);

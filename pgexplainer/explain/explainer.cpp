@@ -25,6 +25,7 @@ Explanation explain_one(const Explainer& explainer, const Instance& instance,
   worker.cutter.cut(instance, worker.graph);
   Explanation explanation;
   explanation.instance = instance;
+  explanation.sampled = graph.sampled;
   explanation.nodes = graph.nodes;
   explanation.edges = graph.edges;
   explanation.reverse = graph.reverse;

@@ -119,9 +119,9 @@ std::vector<std::uint8_t> connected_part(const Explanation& explanation,
 std::vector<std::uint8_t> select_edges(const Explanation& explanation,
                                        const SelectionOptions& options) {
   std::vector<std::uint8_t> selected =
-      options.use_threshold   ? at_least(explanation, options.threshold)
-      : options.max_edges > 0 ? within_budget(explanation, options.max_edges)
-                              : top_k(explanation, options.top_k);
+      options.use_threshold      ? at_least(explanation, options.threshold)
+      : options.max_selected > 0 ? within_budget(explanation, options.max_selected)
+                                 : top_k(explanation, options.top_k);
   return options.connected ? connected_part(explanation, selected) : selected;
 }
 
