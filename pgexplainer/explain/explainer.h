@@ -12,7 +12,7 @@
 #include "pgexplainer/core/progress.h"
 #include "pgexplainer/explain/explained_model.h"
 #include "pgexplainer/explain/explanation.h"
-#include "pgexplainer/parallel/thread_pool.h"
+#include "pgexplainer/parallel/workers.h"
 
 namespace pgexplainer {
 
@@ -47,7 +47,7 @@ class Explainer {
   /// Asked before any work.
   [[nodiscard]] virtual Support supports(const ExplainedModel&) const { return {}; }
   /// Learns from a population of instances. Methods that explain each instance for itself need not.
-  virtual FitReport fit(const ExplainedModel&, std::span<const Instance>, ThreadPool&,
+  virtual FitReport fit(const ExplainedModel&, std::span<const Instance>, const Workers&,
                         const Progress&) {
     return {};
   }

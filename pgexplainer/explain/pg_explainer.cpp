@@ -45,9 +45,9 @@ struct Member {
 };
 
 struct Population {
-  std::vector<Member> members;
-  std::vector<NodeId> nodes;  ///< every node that some member contains
-  Matrix<float> z;            ///< their embeddings
+  std::vector<Member> members;  ///< of each instance; those this rank does not work on stay empty
+  std::vector<NodeId> nodes;    ///< every node that some member contains
+  Matrix<float> z;              ///< their embeddings
 };
 
 /// One thread's memory.
@@ -59,21 +59,58 @@ struct Worker {
   std::vector<float> noise, domega;
 };
 
+/// How a list of instances is cut into pieces of work: by its length alone. Sums over a piece are
+/// added in the order of pieces, whoever computed them.
+struct Pieces {
+  explicit Pieces(std::size_t list_length)
+      : length(list_length),
+        chunk((length + kMost - 1) / kMost),
+        count((length + chunk - 1) / chunk) {}
+
+  static constexpr std::size_t kMost = 64;
+  std::size_t length, chunk, count;
+
+  [[nodiscard]] std::size_t begin(std::size_t piece) const {
+    return std::min(length, piece * chunk);
+  }
+  [[nodiscard]] std::size_t end(std::size_t piece) const { return begin(piece + 1); }
+};
+
+/// The instances this rank works on, in order.
+std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Workers& workers,
+                                     std::size_t count, std::span<const std::size_t> train,
+                                     std::span<const std::size_t> check) {
+  const bool batches = options.batch_size > 0 && at(options.batch_size) < train.size();
+  // Small batches are shuffled, and every rank learns the features for itself: both need all.
+  std::vector<std::uint8_t> mine(count, batches || options.features ? 1 : 0);
+  for (const auto list : {train, check}) {
+    const Pieces pieces(list.size());
+    const Workers::Range own = workers.own(pieces.count);
+    for (std::size_t i = pieces.begin(own.begin); i < pieces.begin(own.end); ++i) mine[list[i]] = 1;
+  }
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < count; ++i)
+    if (mine[i] != 0) members.push_back(i);
+  return members;
+}
+
 Population gather(const ExplainedModel& model, std::span<const Instance> instances,
-                  const PGExplainerOptions& options, ThreadPool& pool) {
+                  std::span<const std::size_t> wanted_members, const PGExplainerOptions& options,
+                  ThreadPool& pool) {
   Population population;
   population.members.resize(instances.size());
-  const auto pieces = static_cast<std::int64_t>(instances.size());
+  const auto pieces = static_cast<std::int64_t>(wanted_members.size());
   struct Cutter {
     InstanceCutter cutter;
     std::unique_ptr<GnnRun> run;
   };
   std::vector<std::unique_ptr<Cutter>> cutters(at(pool.size()));
-  pool.run(pieces, [&](std::int64_t i, int worker) {
+  pool.run(pieces, [&](std::int64_t piece, int worker) {
     auto& own = cutters[at(worker)];
     if (!own) own.reset(new Cutter{model.new_cutter(), model.gnn().new_run()});
-    Member& member = population.members[at(i)];
-    own->cutter.cut(instances[at(i)], member.graph);
+    const std::size_t i = wanted_members[at(piece)];
+    Member& member = population.members[i];
+    own->cutter.cut(instances[i], member.graph);
     member.pairs = EdgePairs(member.graph.reverse);
     const Prediction prediction = predict(member.graph, *own->run, {});
     member.predicted = at(prediction.predicted_class());
@@ -98,7 +135,8 @@ Population gather(const ExplainedModel& model, std::span<const Instance> instanc
   });
 
   std::vector<NodeId> row(at(model.dataset().graph.num_nodes()), kNoNode);
-  for (Member& member : population.members) {
+  for (const std::size_t i : wanted_members) {
+    Member& member = population.members[i];
     for (const NodeId node : member.graph.nodes) {
       if (row[at(node)] == kNoNode) {
         row[at(node)] = static_cast<NodeId>(population.nodes.size());
@@ -124,12 +162,22 @@ void embed(const ExplainedModel& model, Embedding kind, Population& population) 
   if (!population.z.allFinite()) throw_bad_input("the model's node embeddings are not all numbers");
 }
 
+/// What the checked instances say about a fit.
+struct Check {
+  double gap = 0;          ///< FitReport::keep_remove_gap, as a sum over instances
+  double negated_gap = 0;  ///< the same of the opposite ranking
+  std::int64_t edges = 0;
+  std::int64_t saturated = 0;   ///< edges whose float sigmoid is exactly 0 or 1
+  std::int64_t told_apart = 0;  ///< instances whose scores are not all the same
+};
+
 /// One run of Algorithm 1 or 2 from one start.
 class Fit {
  public:
   Fit(const ExplainedModel& model, const PGExplainerOptions& options, std::uint64_t seed,
       const EdgeScorer<float>& scorer, const Population& population,
-      std::span<const std::size_t> train, std::span<const std::size_t> check, ThreadPool& pool)
+      std::span<const std::size_t> train, std::span<const std::size_t> check,
+      const Workers& workers)
       : options_(options),
         weights_(paper_weights(options)),
         seed_(seed),
@@ -137,11 +185,11 @@ class Fit {
         population_(population),
         train_(train.begin(), train.end()),
         check_(check.begin(), check.end()),
-        pool_(pool),
+        ranks_(workers),
         theta_(initial_values<float>(scorer.layout(), seed)),
         trainable_(theta_.size(), 1) {
     theta_.back() = static_cast<float>(options.init_bias);  // the last layer's bias
-    for (int w = 0; w < pool.size(); ++w) {
+    for (int w = 0; w < workers.pool.size(); ++w) {
       workers_.emplace_back();
       workers_.back().run = model.gnn().new_run();
     }
@@ -171,61 +219,34 @@ class Fit {
           break;
         }
       }
-      if (!report_progress(progress, epoch + 1, options_.epochs,
-                           fmt::format("loss {:.4f}", history_.back())))
+      if (!ranks_.all_say(report_progress(progress, epoch + 1, options_.epochs,
+                                          fmt::format("loss {:.4f}", history_.back()))))
         return false;
     }
     if (options_.patience > 0) theta_ = best;
     return true;
   }
 
-  /// omega of the checked instances.
-  std::vector<std::vector<float>> check_scores() {
+  /// How the scores do on the checked instances.
+  Check check() {
     NodeProjections<float> projections;
     scorer_.project(theta_.data(), population_.z, projections);
-    std::vector<std::vector<float>> all;
-    for (const std::size_t i : check_) {
-      const Member& member = population_.members[i];
-      const auto omega = scorer_.forward(theta_.data(), population_.z, projections,
-                                         edges_of(member), workers_.front().scorer);
-      std::vector<float> mean, spread;
-      member.pairs.mean<float>(omega, mean);
-      member.pairs.spread<float>(mean, spread);
-      all.push_back(spread);
+    const Pieces pieces(check_.size());
+    std::vector<Check> parts(pieces.count);
+    ranks_.run(pieces.count, [&](std::size_t piece, int worker) {
+      for (std::size_t i = pieces.begin(piece); i < pieces.end(piece); ++i)
+        add_check(population_.members[check_[i]], projections, workers_[at(worker)], parts[piece]);
+    });
+    ranks_.share(std::span(parts), pieces.count);
+    Check all;
+    for (const Check& part : parts) {
+      all.gap += part.gap;
+      all.negated_gap += part.negated_gap;
+      all.edges += part.edges;
+      all.saturated += part.saturated;
+      all.told_apart += part.told_apart;
     }
     return all;
-  }
-
-  /// How much more of P_c survives when the best-ranked edges are kept than when they are removed,
-  /// mean over several shares and over the checked instances; needs no ground truth.
-  double keep_remove_gap(const std::vector<std::vector<float>>& scores) {
-    constexpr std::array<double, 5> kShares{0.1, 0.3, 0.5, 0.7, 0.9};
-    std::vector<double> gap(check_.size(), 0.0);
-    pool_.run(static_cast<std::int64_t>(check_.size()), [&](std::int64_t i, int worker) {
-      const Member& member = population_.members[check_[at(i)]];
-      if (member.pairs.count() == 0) return;
-      std::vector<float> of_pair, mask;
-      member.pairs.mean<float>(scores[at(i)], of_pair);
-      std::vector<std::size_t> order(of_pair.size());
-      std::iota(order.begin(), order.end(), 0U);
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t a, std::size_t b) { return of_pair[a] > of_pair[b]; });
-      for (const double share : kShares) {
-        const auto kept =
-            static_cast<std::size_t>(std::lround(share * static_cast<double>(order.size())));
-        std::vector<float> chosen(order.size(), 0.0F);
-        for (std::size_t k = 0; k < kept; ++k) chosen[order[k]] = 1.0F;
-        member.pairs.spread<float>(chosen, mask);
-        GnnRun& run = *workers_[at(worker)].run;
-        const float with = predict(member.graph, run, mask).probability[member.predicted];
-        for (float& m : mask) m = 1.0F - m;
-        const float without = predict(member.graph, run, mask).probability[member.predicted];
-        gap[at(i)] += static_cast<double>(with - without) / static_cast<double>(kShares.size());
-      }
-    });
-    double sum = 0;
-    for (const double g : gap) sum += g;
-    return sum / static_cast<double>(std::max<std::size_t>(gap.size(), 1));
   }
 
  private:
@@ -233,6 +254,50 @@ class Fit {
 
   [[nodiscard]] static EdgeScorer<float>::Edges edges_of(const Member& member) {
     return {member.source_row, member.target_row, member.targets};
+  }
+
+  void add_check(const Member& member, const NodeProjections<float>& projections, Worker& worker,
+                 Check& sum) const {
+    if (member.pairs.count() == 0) return;
+    const auto omega =
+        scorer_.forward(theta_.data(), population_.z, projections, edges_of(member), worker.scorer);
+    std::vector<float> of_pair, of_edge;
+    member.pairs.mean<float>(omega, of_pair);
+    member.pairs.spread<float>(of_pair, of_edge);
+    const auto [low, high] = std::minmax_element(of_pair.begin(), of_pair.end());
+    if (*high - *low > 1e-6F * std::max(1.0F, std::abs(*high))) ++sum.told_apart;
+    for (const float w : of_edge) {
+      ++sum.edges;
+      if (const float s = sigmoid(w); s == 0.0F || s == 1.0F) ++sum.saturated;
+    }
+    sum.gap += keep_remove_gap(member, of_pair, *worker.run);
+    for (float& w : of_pair) w = -w;
+    sum.negated_gap += keep_remove_gap(member, of_pair, *worker.run);
+  }
+
+  /// How much more of P_c survives when the best-ranked edges are kept than when they are removed,
+  /// mean over several shares; needs no ground truth.
+  static double keep_remove_gap(const Member& member, const std::vector<float>& of_pair,
+                                GnnRun& run) {
+    constexpr std::array<double, 5> kShares{0.1, 0.3, 0.5, 0.7, 0.9};
+    std::vector<std::size_t> order(of_pair.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return of_pair[a] > of_pair[b]; });
+    std::vector<float> mask;
+    double gap = 0;
+    for (const double share : kShares) {
+      const auto kept =
+          static_cast<std::size_t>(std::lround(share * static_cast<double>(order.size())));
+      std::vector<float> chosen(order.size(), 0.0F);
+      for (std::size_t k = 0; k < kept; ++k) chosen[order[k]] = 1.0F;
+      member.pairs.spread<float>(chosen, mask);
+      const float with = predict(member.graph, run, mask).probability[member.predicted];
+      for (float& m : mask) m = 1.0F - m;
+      const float without = predict(member.graph, run, mask).probability[member.predicted];
+      gap += static_cast<double>(with - without) / static_cast<double>(kShares.size());
+    }
+    return gap;
   }
 
   /// tau of an epoch, Appendix B.
@@ -266,33 +331,30 @@ class Fit {
   }
 
   /// Eq. (9) over a batch: the mean loss of an instance, and the gradient if wanted. Work is cut
-  /// into pieces by the batch alone, whose gradients are added in order.
+  /// into pieces by the batch alone, whose gradients are added in order on every rank.
   double batch_loss(std::span<const std::size_t> batch, std::uint32_t noise_epoch,
                     std::int64_t tau_epoch, std::vector<float>* gradient) {
     NodeProjections<float> projections;
     scorer_.project(theta_.data(), population_.z, projections);
-    const std::size_t chunk = (batch.size() + kMaxPieces - 1) / kMaxPieces;
-    const std::size_t pieces = (batch.size() + chunk - 1) / chunk;
-    pieces_.resize(std::max(pieces_.size(), pieces));
+    const Pieces pieces(batch.size());
+    const std::size_t width = gradient ? theta_.size() : 0;
+    loss_.assign(pieces.count, 0.0);
+    dtheta_.assign(pieces.count * width, 0.0F);
     const float scale =
         options_.reduction == "sum" ? 1.0F : 1.0F / static_cast<float>(batch.size());
-    pool_.run(static_cast<std::int64_t>(pieces), [&](std::int64_t piece, int worker) {
-      Piece& own = pieces_[at(piece)];
-      own.dtheta.assign(theta_.size(), 0.0F);
-      own.loss = 0;
-      for (std::size_t i = at(piece) * chunk; i < std::min(batch.size(), (at(piece) + 1) * chunk);
-           ++i)
-        own.loss +=
-            instance_loss(population_.members[batch[i]], projections, noise_epoch, tau_epoch, scale,
-                          workers_[at(worker)], gradient ? own.dtheta.data() : nullptr);
+    ranks_.run(pieces.count, [&](std::size_t piece, int worker) {
+      for (std::size_t i = pieces.begin(piece); i < pieces.end(piece); ++i)
+        loss_[piece] += instance_loss(population_.members[batch[i]], projections, noise_epoch,
+                                      tau_epoch, scale, workers_[at(worker)],
+                                      gradient ? dtheta_.data() + piece * width : nullptr);
     });
-    double loss = 0;
-    for (std::size_t piece = 0; piece < pieces; ++piece) loss += pieces_[piece].loss;
+    ranks_.share(std::span(loss_), pieces.count);
+    ranks_.share(std::span(dtheta_), pieces.count);
+    const double loss = std::accumulate(loss_.begin(), loss_.end(), 0.0);
     if (gradient) {
       std::fill(gradient->begin(), gradient->end(), 0.0F);
-      for (std::size_t piece = 0; piece < pieces; ++piece)
-        for (std::size_t k = 0; k < gradient->size(); ++k)
-          (*gradient)[k] += pieces_[piece].dtheta[k];
+      for (std::size_t piece = 0; piece < pieces.count; ++piece)
+        for (std::size_t k = 0; k < width; ++k) (*gradient)[k] += dtheta_[piece * width + k];
     }
     return loss / (static_cast<double>(scale) * static_cast<double>(batch.size()));
   }
@@ -357,46 +419,21 @@ class Fit {
       n = static_cast<float>(logit((1.0 - 2.0 * bias) * random.uniform() + bias));
   }
 
-  static constexpr std::size_t kMaxPieces = 64;
-  struct Piece {
-    std::vector<float> dtheta;
-    double loss = 0;
-  };
-
   const PGExplainerOptions& options_;
   PaperWeights weights_;
   std::uint64_t seed_;
   const EdgeScorer<float>& scorer_;
   const Population& population_;
   std::vector<std::size_t> train_, check_;
-  ThreadPool& pool_;
+  const Workers& ranks_;
   std::vector<float> theta_;
   std::vector<std::uint8_t> trainable_;
   AdamState<float> adam_;
   std::vector<Worker> workers_;
-  std::vector<Piece> pieces_;
+  std::vector<double> loss_;   // of each piece
+  std::vector<float> dtheta_;  // of each piece, one after the other
   std::vector<double> history_;
 };
-
-/// Whether scores tell the edges of an instance apart.
-bool all_equal(const std::vector<std::vector<float>>& scores) {
-  for (const auto& omega : scores) {
-    const auto [low, high] = std::minmax_element(omega.begin(), omega.end());
-    if (low != high && *high - *low > 1e-6F * std::max(1.0F, std::abs(*high))) return false;
-  }
-  return true;
-}
-
-/// The share of edges whose float sigmoid is exactly 0 or 1.
-double saturated_share(const std::vector<std::vector<float>>& scores) {
-  std::int64_t saturated = 0, edges = 0;
-  for (const auto& omega : scores)
-    for (const float w : omega) {
-      ++edges;
-      if (const float s = sigmoid(w); s == 0.0F || s == 1.0F) ++saturated;
-    }
-  return edges > 0 ? static_cast<double>(saturated) / static_cast<double>(edges) : 0.0;
-}
 
 Embedding parse_embedding(const std::string& word) {
   return word == "last-layer"         ? Embedding::last_layer
@@ -404,25 +441,20 @@ Embedding parse_embedding(const std::string& word) {
                                       : Embedding::classifier_input;
 }
 
-std::vector<std::vector<float>> negated(std::vector<std::vector<float>> scores) {
-  for (auto& omega : scores)
-    for (float& w : omega) w = -w;
-  return scores;
-}
-
-/// What a user should know before trusting these scores.
-std::vector<std::string> score_warnings(const std::vector<std::vector<float>>& scores, bool equal,
-                                        bool sound) {
+/// What a user should know before trusting the scores.
+std::vector<std::string> score_warnings(const Check& check) {
   std::vector<std::string> warnings;
-  if (equal)
+  if (check.told_apart == 0)
     warnings.emplace_back(
         "all edges of an instance have the same score: the explanation network has learnt "
         "nothing; try more --epochs, a higher --learning-rate or a lower --size");
-  else if (!sound)
+  else if (check.gap < check.negated_gap)
     warnings.emplace_back(
         "on held-out instances the lowest-ranked edges preserve the prediction better than the "
         "highest-ranked ones; the ranking may be upside down");
-  if (const double share = saturated_share(scores); share > 0.5)
+  const double share = static_cast<double>(check.saturated) /
+                       static_cast<double>(std::max<std::int64_t>(check.edges, 1));
+  if (share > 0.5)
     warnings.push_back(
         fmt::format("the masks of {:.0f} % of the edges are exactly 0 or 1, so only omega can rank "
                     "them; for softer masks lower --learning-rate or --epochs",
@@ -462,7 +494,7 @@ Support PGExplainer::supports(const ExplainedModel& model) const {
 }
 
 FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance> instances,
-                           ThreadPool& pool, const Progress& progress) {
+                           const Workers& workers, const Progress& progress) {
   if (const Support support = supports(model); !support) throw_bad_input("{}", support.reason);
   if (instances.empty()) throw_bad_input("there are no instances to fit the explainer on");
   const int num_targets = instances.front().is_link()         ? 2
@@ -475,13 +507,6 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     throw_bad_input(
         "--target label needs a label per link, and the data labels nodes; use --target "
         "soft");
-  Population population = gather(model, instances, options_, pool);
-  EdgeId num_edges = 0;
-  for (const Member& member : population.members) num_edges += member.graph.num_edges();
-  if (num_edges == 0)
-    throw_bad_input("none of the {} instances has an edge in reach; there is nothing to explain",
-                    instances.size());
-
   // Some instances only check the fit. One or two could not: then the same ones do both.
   std::vector<std::size_t> train(instances.size());
   std::iota(train.begin(), train.end(), 0U);
@@ -496,6 +521,15 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     std::sort(check.begin(), check.end());
   }
 
+  const std::vector<std::size_t> own =
+      own_members(options_, workers, instances.size(), train, check);
+  Population population = gather(model, instances, own, options_, workers.pool);
+  EdgeId num_edges = 0;
+  for (const Member& member : population.members) num_edges += member.graph.num_edges();
+  if (workers.all_say(num_edges == 0))
+    throw_bad_input("none of the {} instances has an edge in reach; there is nothing to explain",
+                    instances.size());
+
   // Which embedding serves best depends on the network; held-out instances decide.
   std::vector<std::string> embeddings{options_.embedding};
   if (options_.embedding == "auto") embeddings = {"classifier-input", "last-convolution"};
@@ -507,18 +541,17 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
     for (std::int64_t attempt = 0; attempt <= options_.restarts; ++attempt) {
       const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(attempt) * 0x9E3779B97F4A7C15U;
-      Fit fit(model, options_, seed, scorer, population, train, check, pool);
+      Fit fit(model, options_, seed, scorer, population, train, check, workers);
       finished = fit.run(progress);
-      const auto scores = fit.check_scores();
-      const double gap = fit.keep_remove_gap(scores);
-      const bool equal = all_equal(scores);
-      const bool sound = !equal && gap >= fit.keep_remove_gap(negated(scores));
+      const Check checked = fit.check();
+      const double gap = checked.gap / static_cast<double>(check.size());
+      const bool sound = checked.told_apart > 0 && checked.gap >= checked.negated_gap;
       report.restarts += attempt > 0 ? 1 : 0;
       if (gap > report.keep_remove_gap) {
         fitted_ = Fitted{population.z.cols(), num_targets, embeddings[kind], fit.theta(), {}};
         report.keep_remove_gap = gap;
         report.loss = fit.history();
-        report.warnings = score_warnings(scores, equal, sound);
+        report.warnings = score_warnings(checked);
       }
       if (!finished) report.warnings.emplace_back("stopped before the last epoch");
       if (!finished || sound) break;
@@ -531,7 +564,8 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
       graphs.push_back(&member.graph);
       predicted.push_back(member.predicted);
     }
-    fitted_->feature_logits = fit_feature_mask(model.gnn(), graphs, predicted, {}, seed_, pool);
+    fitted_->feature_logits =
+        fit_feature_mask(model.gnn(), graphs, predicted, {}, seed_, workers.pool);
   }
   scorer_.emplace(fitted_->embedding_width, num_targets, options_.hidden);
   return report;

@@ -36,8 +36,8 @@ class PGExplainer final : public Explainer {
 
   [[nodiscard]] std::string_view method() const override { return "pgexplainer"; }
   [[nodiscard]] Support supports(const ExplainedModel& model) const override;
-  FitReport fit(const ExplainedModel& model, std::span<const Instance> instances, ThreadPool& pool,
-                const Progress& progress) override;
+  FitReport fit(const ExplainedModel& model, std::span<const Instance> instances,
+                const Workers& workers, const Progress& progress) override;
   void prepare(const ExplainedModel& model) override;
   [[nodiscard]] Scores score(const InstanceGraph& instance, GnnRun& run) const override;
 

@@ -14,6 +14,7 @@
 #include "pgexplainer/model/trainer.h"
 #include "pgexplainer/nn/adam.h"
 #include "pgexplainer/nn/softmax_cross_entropy.h"
+#include "pgexplainer/parallel/in_process_communicator.h"
 #include "tests/explain/small_problem.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/random_explanation.h"
@@ -83,6 +84,36 @@ TEST_P(AnyObjective, GivesTheSameBitsForAnyNumberOfThreads) {
   PGExplainer other_seed(options(), 6);
   fit(other_seed, p->model, instances);
   EXPECT_NE(other_seed.fitted().theta, first.fitted().theta);
+}
+
+TEST_P(AnyObjective, GivesTheSameBitsForAnyNumberOfRanks) {
+  const auto p = problem();
+  const std::vector<Instance> instances = instances_between(0, 12);
+  // Some instances are held out, some are trained on; widths fill no vector.
+  PGExplainerOptions o = options();
+  o.hidden = {7, 5};
+  o.holdout = 0.3;
+  o.patience = 2;
+  o.restarts = 1;
+  for (const bool features : {false, true}) {
+    o.features = features;
+    PGExplainer alone(o, 5);
+    const FitReport expected = fit(alone, p->model, instances, 1);
+    for (const int ranks : {1, 2, 3, 4, 13})
+      for (const int threads : {1, 2})
+        run_ranks(ranks, [&](Communicator& communicator) {
+          ThreadPool pool(threads);
+          PGExplainer together(o, 5);
+          const FitReport report = together.fit(p->model, instances, {pool, communicator}, {});
+          EXPECT_TRUE(same_floats(together.fitted().theta, alone.fitted().theta)) << ranks;
+          EXPECT_TRUE(same_floats(together.fitted().feature_logits, alone.fitted().feature_logits));
+          EXPECT_EQ(together.fitted().embedding, alone.fitted().embedding);
+          EXPECT_EQ(report.loss, expected.loss);
+          EXPECT_EQ(report.keep_remove_gap, expected.keep_remove_gap);
+          EXPECT_EQ(report.warnings, expected.warnings);
+          EXPECT_EQ(report.restarts, expected.restarts);
+        });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(PGExplainer, AnyObjective,
@@ -520,6 +551,34 @@ TEST(PGExplainer, StopsWhenAskedAndSaysSo) {
   EXPECT_EQ(report.loss.size(), 2U);
   EXPECT_TRUE(warns_of(report, "stopped"));
   EXPECT_NO_THROW(explain(explainer, p.model, {{31}}));
+}
+
+TEST(PGExplainer, AllRanksStopWhenOneIsAsked) {
+  const SmallProblem p(small_tree_cycles(1));
+  run_ranks(3, [&](Communicator& communicator) {
+    PGExplainer explainer(quick_options(), 1);
+    ThreadPool pool(1);
+    const bool asked = communicator.rank() == 1;
+    const FitReport report = explainer.fit(
+        p.model, instances_between(31, 41), {pool, communicator},
+        [&](std::int64_t done, std::int64_t, std::string_view) { return !asked || done < 2; });
+    EXPECT_EQ(report.loss.size(), 2U);
+    EXPECT_TRUE(warns_of(report, "stopped"));
+  });
+}
+
+TEST(PGExplainer, RefusesAPopulationOnlyIfNoRankHasAnEdge) {
+  const SmallProblem p(node_dataset(4, {0, 1}, {1, 0}));
+  const auto fit_together = [&](const std::vector<Instance>& instances) {
+    run_ranks(2, [&](Communicator& communicator) {
+      PGExplainer explainer(quick_options(), 1);
+      ThreadPool pool(1);
+      static_cast<void>(explainer.fit(p.model, instances, {pool, communicator}, {}));
+    });
+  };
+  expect_bad_input([&] { fit_together(instances_between(2, 4)); },
+                   {"none of the 2 instances has an edge"});
+  EXPECT_NO_THROW(fit_together(instances_between(0, 4)));
 }
 
 TEST(PGExplainer, PatienceStopsAFitThatDoesNotImprove) {
