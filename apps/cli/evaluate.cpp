@@ -150,7 +150,7 @@ void add_evaluate(CLI::App& app) {
   verb->add_option("--seeds", arguments->seeds, "repeat with so many seeds, from --seed on")
       ->check(CLI::Range(1, 1000000))
       ->option_text("(default 1)");
-  add_option_fields(*verb, arguments->selection);
+  add_selection_options(*verb, arguments->selection);
   arguments->pg_explainer.add_to(*verb);
   add_common_options(*verb, arguments->common);
   verb->footer(

@@ -9,6 +9,7 @@
 
 #include "apps/cli/cli.h"
 #include "pgexplainer/explain/explained_model.h"
+#include "pgexplainer/explain/explanation.h"
 #include "pgexplainer/explain/pg_explainer_options.h"
 
 namespace pgexplainer::cli {
@@ -19,6 +20,11 @@ struct ExplainingArguments {
   CutOptions cut;
 };
 void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments);
+
+/// --top-k, also spelt --topk, and the other fields.
+void add_selection_options(CLI::App& verb, SelectionOptions& selection);
+/// Whether one of the options that choose edges was given.
+bool selection_given(const CLI::App& verb);
 
 /// Keeps the dataset alive for its model.
 struct ModelWithData {

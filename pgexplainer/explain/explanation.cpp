@@ -34,6 +34,34 @@ std::int64_t Prediction::predicted_class() const {
   return std::max_element(probability.begin(), probability.end()) - probability.begin();
 }
 
+void keep_selected(Explanation& explanation) {
+  std::vector<EdgeId> moved(explanation.edges.size(), kNoEdge);  // old position to new
+  std::vector<NodeId> ends = explanation.targets;
+  std::size_t kept = 0;
+  for (std::size_t e = 0; e < moved.size(); ++e) {
+    if (!explanation.selected[e]) continue;
+    moved[e] = static_cast<EdgeId>(kept);
+    explanation.edges[kept] = explanation.edges[e];
+    explanation.source[kept] = explanation.source[e];
+    explanation.target[kept] = explanation.target[e];
+    explanation.reverse[kept] = explanation.reverse[e];
+    explanation.score[kept] = explanation.score[e];
+    ends.insert(ends.end(), {explanation.source[e], explanation.target[e]});
+    ++kept;
+  }
+  explanation.edges.resize(kept);
+  explanation.source.resize(kept);
+  explanation.target.resize(kept);
+  explanation.reverse.resize(kept);
+  explanation.score.resize(kept);
+  explanation.selected.assign(kept, 1);
+  for (EdgeId& reverse : explanation.reverse)
+    if (reverse != kNoEdge) reverse = moved[at(reverse)];
+  std::sort(ends.begin(), ends.end());
+  std::erase_if(explanation.nodes,
+                [&](NodeId node) { return !std::binary_search(ends.begin(), ends.end(), node); });
+}
+
 void merge_directions(Explanation& explanation) {
   const EdgePairs pairs(explanation.reverse);
   std::vector<float> mean;

@@ -36,6 +36,9 @@ struct Explanation {
   bool sampled = false;                ///< of a part of the instance, as CutOptions says
 };
 
+/// Drops all edges but the selected ones, and all nodes but their ends and the targets.
+void keep_selected(Explanation& explanation);
+
 /// Gives both directions of an edge the mean of their scores.
 void merge_directions(Explanation& explanation);
 
