@@ -10,14 +10,18 @@
 namespace pgexplainer {
 namespace {
 
-/// Pairs of directions, best first.
-std::vector<EdgeId> ranked_pairs(const Explanation& explanation, const EdgePairs& pairs) {
+/// The best pairs of directions, at most `count` of them, best first.
+std::vector<EdgeId> best_pairs(const Explanation& explanation, const EdgePairs& pairs,
+                               std::int64_t count) {
   std::vector<float> score;
   pairs.mean<float>(explanation.score, score);
   std::vector<EdgeId> order(at(pairs.count()));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](EdgeId a, EdgeId b) { return score[at(a)] > score[at(b)]; });
+  const auto end = order.begin() + std::clamp<std::int64_t>(count, 0, pairs.count());
+  std::partial_sort(order.begin(), end, order.end(), [&](EdgeId a, EdgeId b) {
+    return score[at(a)] != score[at(b)] ? score[at(a)] > score[at(b)] : a < b;
+  });
+  order.erase(end, order.end());
   return order;
 }
 
@@ -71,9 +75,7 @@ void merge_directions(Explanation& explanation) {
 
 std::vector<std::uint8_t> top_k(const Explanation& explanation, std::int64_t k) {
   const EdgePairs pairs(explanation.reverse);
-  std::vector<EdgeId> order = ranked_pairs(explanation, pairs);
-  order.resize(at(std::clamp<std::int64_t>(k, 0, pairs.count())));
-  return edges_of(pairs, order);
+  return edges_of(pairs, best_pairs(explanation, pairs, k));
 }
 
 std::vector<std::uint8_t> at_least(const Explanation& explanation, double threshold) {
@@ -89,7 +91,7 @@ std::vector<std::uint8_t> at_least(const Explanation& explanation, double thresh
 std::vector<std::uint8_t> within_budget(const Explanation& explanation, std::int64_t budget) {
   const EdgePairs pairs(explanation.reverse);
   std::vector<EdgeId> chosen;
-  for (const EdgeId pair : ranked_pairs(explanation, pairs)) {
+  for (const EdgeId pair : best_pairs(explanation, pairs, budget)) {
     budget -= pairs.size[at(pair)];
     if (budget < 0) break;
     chosen.push_back(pair);

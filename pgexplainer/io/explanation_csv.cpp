@@ -1,11 +1,11 @@
 #include "pgexplainer/io/explanation_csv.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <string>
@@ -103,9 +103,10 @@ std::string explanation_csv(const Explanation& explanation, const std::string& f
                                                : fmt::format("{},", instance.id);
   fmt::memory_buffer text;
   for (std::size_t e = 0; e < explanation.edges.size(); ++e)
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{}\n", start, explanation.source[e],
-                   explanation.target[e], explanation.edges[e], explanation.score[e],
-                   explanation.selected[e] ? 1 : 0, explanation.sampled ? 1 : 0);
+    fmt::format_to(fmt::appender(text), FMT_COMPILE("{},{},{},{},{},{},{}\n"), start,
+                   explanation.source[e], explanation.target[e], explanation.edges[e],
+                   explanation.score[e], explanation.selected[e] ? 1 : 0,
+                   explanation.sampled ? 1 : 0);
   return fmt::to_string(text);
 }
 

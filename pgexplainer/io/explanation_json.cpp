@@ -1,10 +1,10 @@
 #include "pgexplainer/io/explanation_json.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -32,7 +32,7 @@ void append_value(Text& text, T value) {
       return;
     }
   }
-  fmt::format_to(std::back_inserter(text), "{}", value);
+  fmt::format_to(fmt::appender(text), FMT_COMPILE("{}"), value);
 }
 
 template <class T>
@@ -48,7 +48,8 @@ void append_list(Text& text, const std::vector<T>& values) {
 void append_edges(Text& text, const Explanation& explanation) {
   text.push_back('[');
   for (std::size_t e = 0; e < explanation.edges.size(); ++e) {
-    fmt::format_to(std::back_inserter(text), "{}[{},{},", e > 0 ? "," : "", explanation.source[e],
+    if (e > 0) text.push_back(',');
+    fmt::format_to(fmt::appender(text), FMT_COMPILE("[{},{},"), explanation.source[e],
                    explanation.target[e]);
     append_value(text, explanation.score[e]);
     text.push_back(']');
@@ -60,15 +61,14 @@ void append_explanation(Text& text, const Explanation& explanation) {
   const auto key = [&](std::string_view start) { text.append(start); };
   const Instance& instance = explanation.instance;
   if (instance.is_link())
-    fmt::format_to(std::back_inserter(text), R"({{"instance":[{},{}])", instance.id,
-                   instance.second);
+    fmt::format_to(fmt::appender(text), R"({{"instance":[{},{}])", instance.id, instance.second);
   else
-    fmt::format_to(std::back_inserter(text), R"({{"instance":{})", instance.id);
+    fmt::format_to(fmt::appender(text), R"({{"instance":{})", instance.id);
   key(R"(,"prediction":)");
   if (explanation.prediction.probability.empty()) {
     key("null");
   } else {
-    fmt::format_to(std::back_inserter(text), R"({{"class":{},"probability":)",
+    fmt::format_to(fmt::appender(text), R"({{"class":{},"probability":)",
                    explanation.prediction.predicted_class());
     append_list(text, explanation.prediction.probability);
     key(R"(,"kept":)");

@@ -83,16 +83,17 @@ void InstanceCutter::cut_around(const Instance& instance, InstanceGraph& result)
   result.nodes_within.clear();
   for (int h = 0; h <= num_hops_; ++h) result.nodes_within.push_back(cut_.nodes_within(h));
   // The edges into a node keep the order of their ids.
-  result.reverse.resize(at(cut_.num_edges()));
+  result.reverse.assign(at(cut_.num_edges()), kNoEdge);
   for (std::size_t e = 0; e < result.reverse.size(); ++e) {
+    if (result.reverse[e] != kNoEdge) continue;  // found from the other side
     const EdgeId wanted = dataset_->graph.reverse_edge(result.edges[e]);
+    if (wanted == kNoEdge) continue;
     const auto row = result.edges.begin();
-    const auto begin = row + graph.in_ptr[at(result.source[e])];
     const auto end = row + graph.in_ptr[at(result.source[e]) + 1];
-    const auto found = std::lower_bound(begin, end, wanted);
-    result.reverse[e] = wanted != kNoEdge && found != end && *found == wanted
-                            ? static_cast<EdgeId>(found - row)
-                            : kNoEdge;
+    const auto found = std::lower_bound(row + graph.in_ptr[at(result.source[e])], end, wanted);
+    if (found == end || *found != wanted) continue;
+    result.reverse[e] = found - row;
+    result.reverse[at(found - row)] = static_cast<EdgeId>(e);
   }
 }
 
