@@ -90,7 +90,7 @@ void evaluate(const Arguments& arguments) {
                       option);
     fitted = std::move(read_explainer(arguments.explainer).explainer);
   }
-  const auto loaded = load_model_with_data(arguments.explaining);
+  const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::vector<Instance>& instances = loaded->instances;
   const std::vector<std::string> names = chosen_methods(arguments, *loaded->model, fitted.get());
   if (!fitted && contains(names, "pgexplainer")) check_options_for(options, instances);
@@ -150,7 +150,7 @@ void add_evaluate(CLI::App& app) {
   verb->add_option("--seeds", arguments->seeds, "repeat with so many seeds, from --seed on")
       ->check(CLI::Range(1, 1000000))
       ->option_text("(default 1)");
-  add_option_fields(*verb, arguments->selection);
+  add_selection_options(*verb, arguments->selection);
   arguments->pg_explainer.add_to(*verb);
   add_common_options(*verb, arguments->common);
   verb->footer(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <utility>
 
 #include "pgexplainer/core/error.h"
@@ -102,15 +101,33 @@ void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments) {
                   "whose predictions: eval (the dataset's list), all, 400:700:5, 1,2,3, or links "
                   "as 3-17,5-9")
       ->option_text("(default eval)");
+  add_option_fields(verb, arguments.cut);
 }
 
-std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments) {
+void add_selection_options(CLI::App& verb, SelectionOptions& selection) {
+  add_option_fields(verb, selection);
+  verb.add_option("--topk", selection.top_k, "the same as --top-k")
+      ->check(CLI::Range(0.0, 1e15))
+      ->excludes("--top-k")
+      ->option_text(" ");
+}
+
+bool selection_given(const CLI::App& verb) {
+  for (const char* option : {"--top-k", "--topk", "--max-selected", "--use-threshold"})
+    if (verb.get_option(option)->count() > 0) return true;
+  return false;
+}
+
+std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments,
+                                                    std::uint64_t seed) {
   auto loaded = std::make_unique<ModelWithData>();
   loaded->dataset = read_dataset(arguments.data);
   loaded->instances = parse_instances(arguments.instances, loaded->dataset);
   std::shared_ptr<const Gnn> gnn = make_gnn(read_model(arguments.model).model);
   if (loaded->instances.front().is_link()) gnn = make_link_gnn(std::move(gnn));
-  loaded->model = std::make_unique<ExplainedModel>(std::move(gnn), loaded->dataset);
+  CutOptions cut = arguments.cut;
+  cut.seed = seed;
+  loaded->model = std::make_unique<ExplainedModel>(std::move(gnn), loaded->dataset, std::move(cut));
   return loaded;
 }
 
@@ -124,16 +141,22 @@ std::vector<Instance> parse_instances(const std::string& spec, const Dataset& da
     instances = spec.find(':') != std::string::npos ? parse_range(spec, dataset) : parse_list(spec);
   }
   if (instances.empty()) throw_bad_input("--instances {} names no instance", spec);
-  std::set<std::pair<std::int64_t, std::int64_t>> known;
+  if (spec == "all" || spec.find(':') != std::string::npos) return instances;
+  const auto order = [](const Instance& a, const Instance& b) {
+    return std::pair(a.id, a.second) < std::pair(b.id, b.second);
+  };
   for (const Instance& instance : instances) {
     check_instance(instance, spec, dataset);
     if (instance.is_link() != instances.front().is_link())
       throw_bad_input("--instances {}: nodes and links cannot be explained together", spec);
-    if (!known.emplace(instance.id, instance.second).second)
-      throw_bad_input("--instances {} names {} twice", spec,
-                      instance.is_link() ? fmt::format("{}-{}", instance.id, instance.second)
-                                         : std::to_string(instance.id));
   }
+  std::vector<Instance> sorted = instances;
+  std::sort(sorted.begin(), sorted.end(), order);
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    throw_bad_input("--instances {} names {} twice", spec,
+                    twice->is_link() ? fmt::format("{}-{}", twice->id, twice->second)
+                                     : std::to_string(twice->id));
   return instances;
 }
 

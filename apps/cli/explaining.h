@@ -9,15 +9,22 @@
 
 #include "apps/cli/cli.h"
 #include "pgexplainer/explain/explained_model.h"
+#include "pgexplainer/explain/explanation.h"
 #include "pgexplainer/explain/pg_explainer_options.h"
 
 namespace pgexplainer::cli {
 
-/// --data and --model; --instances.
+/// --data and --model; --instances; --max-edges and --num-neighbors.
 struct ExplainingArguments {
   std::string data, model, instances = "eval";
+  CutOptions cut;
 };
 void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments);
+
+/// --top-k, also spelt --topk, and the other fields.
+void add_selection_options(CLI::App& verb, SelectionOptions& selection);
+/// Whether one of the options that choose edges was given.
+bool selection_given(const CLI::App& verb);
 
 /// Keeps the dataset alive for its model.
 struct ModelWithData {
@@ -25,7 +32,8 @@ struct ModelWithData {
   std::vector<Instance> instances;
   std::unique_ptr<ExplainedModel> model;  ///< of links, if the instances are links
 };
-std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments);
+std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& arguments,
+                                                    std::uint64_t seed);
 
 /// "eval" (the dataset's own list; all if it has none), "all", "400:700:5" (Python's range, either
 /// end may be left out), "1,2,3", or links as "3-17,5-9". Throws if it names none, one twice, one

@@ -44,7 +44,7 @@ void fit(const Arguments& arguments) {
     const AtomicFile can_be_written(arguments.output);
   }
   PGExplainer explainer(arguments.pg_explainer.options(), arguments.common.seed);
-  const auto loaded = load_model_with_data(arguments.explaining);
+  const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::vector<Instance>& instances = loaded->instances;
   check_options_for(explainer.options(), instances);
   ThreadPool pool(num_threads(arguments.common));

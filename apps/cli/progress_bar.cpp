@@ -88,8 +88,10 @@ ProgressBar::~ProgressBar() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-Progress ProgressBar::callback() {
-  return [this](std::int64_t done, std::int64_t total, std::string_view message) {
+Progress ProgressBar::callback(std::int64_t before) {
+  return [this, before](std::int64_t done, std::int64_t total, std::string_view message) {
+    done += before;
+    if (total > 0) total += before;
     if (first_ < 0) first_ = done;
     if (visible_) draw(done, total, message);
     return !interrupted();

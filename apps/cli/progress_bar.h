@@ -26,8 +26,9 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Valid as long as the bar. For one thread at a time.
-  Progress callback();
+  /// Valid as long as the bar. For one thread at a time. The work counts from `before`, what an
+  /// interrupted run has done.
+  Progress callback(std::int64_t before = 0);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -22,7 +22,8 @@ enum class RandomPurpose : std::uint32_t {
   concrete,
   sparsity,
   explain,
-  robust_fidelity
+  robust_fidelity,
+  sample_neighbors
 };
 
 /// 128 random bits for a 128-bit counter under a 64-bit key.

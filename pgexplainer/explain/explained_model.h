@@ -12,7 +12,7 @@ namespace pgexplainer {
 class ExplainedModel {
  public:
   /// Throws if the network was made for other features or another task.
-  ExplainedModel(std::shared_ptr<const Gnn> gnn, const Dataset& dataset);
+  ExplainedModel(std::shared_ptr<const Gnn> gnn, const Dataset& dataset, CutOptions cut = {});
 
   [[nodiscard]] const Gnn& gnn() const { return *gnn_; }
   [[nodiscard]] const Dataset& dataset() const { return *dataset_; }
@@ -21,12 +21,13 @@ class ExplainedModel {
   /// Z = GNNE(G_o, X) of every node, on the full graph.
   [[nodiscard]] Matrix<float> embed(Embedding kind) const { return gnn_->embed(whole(), kind); }
   [[nodiscard]] InstanceCutter new_cutter() const {
-    return {*dataset_, norms_, gnn_->task(), gnn_->num_hops()};
+    return {*dataset_, norms_, gnn_->task(), gnn_->num_hops(), cut_};
   }
 
  private:
   std::shared_ptr<const Gnn> gnn_;
   const Dataset* dataset_;
+  CutOptions cut_;
   DatasetNorms<float> norms_;
 };
 

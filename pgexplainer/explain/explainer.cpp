@@ -1,6 +1,13 @@
 #include "pgexplainer/explain/explainer.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
@@ -10,40 +17,143 @@ namespace pgexplainer {
 namespace {
 
 /// One thread's memory.
-struct Worker {
+struct Thread {
   InstanceCutter cutter;
   InstanceGraph graph;
   std::unique_ptr<GnnRun> run;
+  std::vector<float> mask;
 
-  explicit Worker(const ExplainedModel& model)
+  explicit Thread(const ExplainedModel& model)
       : cutter(model.new_cutter()), run(model.gnn().new_run()) {}
 };
 
 Explanation explain_one(const Explainer& explainer, const Instance& instance,
-                        const ExplainOptions& options, Worker& worker) {
-  const InstanceGraph& graph = worker.graph;
-  worker.cutter.cut(instance, worker.graph);
+                        const ExplainOptions& options, Thread& thread) {
+  const InstanceGraph& graph = thread.graph;
+  thread.cutter.cut(instance, thread.graph);
   Explanation explanation;
   explanation.instance = instance;
+  explanation.sampled = graph.sampled;
   explanation.nodes = graph.nodes;
   explanation.edges = graph.edges;
   explanation.reverse = graph.reverse;
   for (const NodeId local : graph.targets) explanation.targets.push_back(graph.nodes[at(local)]);
-  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
-    explanation.source.push_back(graph.nodes[at(graph.source[e])]);
-    explanation.target.push_back(graph.nodes[at(graph.target[e])]);
-  }
-  Scores scores = explainer.score(graph, *worker.run);
+  const auto global = [&](const std::vector<NodeId>& ends) {
+    std::vector<NodeId> result(ends.size());
+    for (std::size_t e = 0; e < ends.size(); ++e) result[e] = graph.nodes[at(ends[e])];
+    return result;
+  };
+  explanation.source = global(graph.source);
+  explanation.target = global(graph.target);
+  Scores scores = explainer.score(graph, *thread.run);
   explanation.score = std::move(scores.edge);
   explanation.feature_score = std::move(scores.feature);
   if (options.merge_directions) merge_directions(explanation);
   explanation.selected = select_edges(explanation, options.selection);
-  std::vector<float> mask(explanation.selected.begin(), explanation.selected.end());
-  explanation.prediction = predict(graph, *worker.run, {});
-  explanation.prediction_kept = predict(graph, *worker.run, mask);
+  explanation.prediction = predict(graph, *thread.run, {});
+  std::vector<float>& mask = thread.mask;
+  mask.assign(explanation.selected.begin(), explanation.selected.end());
+  explanation.prediction_kept = predict(graph, *thread.run, mask);
   for (float& m : mask) m = 1.0F - m;
-  explanation.prediction_removed = predict(graph, *worker.run, mask);
+  explanation.prediction_removed = predict(graph, *thread.run, mask);
   return explanation;
+}
+
+/// The threads of this process, ready to explain.
+class Threads {
+ public:
+  Threads(const ExplainedModel& model, Explainer& explainer, const ExplainOptions& options,
+          ThreadPool& pool)
+      : model_(model),
+        explainer_(explainer),
+        options_(options),
+        pool_(pool),
+        threads_(at(pool.size())) {
+    if (const Support support = explainer.supports(model); !support)
+      throw_bad_input("{} cannot explain this model: {}", explainer.method(), support.reason);
+    explainer.prepare(model);
+  }
+  /// Calls take(i, explanation of instances[i]) on any thread, in any order.
+  template <class Take>
+  void explain(std::span<const Instance> instances, const Take& take) {
+    pool_.run(static_cast<std::int64_t>(instances.size()), [&](std::int64_t i, int worker) {
+      auto& own = threads_[at(worker)];
+      if (!own) own = std::make_unique<Thread>(model_);
+      take(at(i), explain_one(explainer_, instances[at(i)], options_, *own));
+    });
+  }
+
+ private:
+  const ExplainedModel& model_;
+  const Explainer& explainer_;
+  const ExplainOptions& options_;
+  ThreadPool& pool_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+/// What a rank tells all others after each block: an error, or what the block was like.
+struct BlockReport {
+  std::optional<Error> error;
+  double seconds = 0;
+  std::size_t bytes = 0;
+  ExplainTotals totals;
+
+  [[nodiscard]] std::string text() const {
+    nlohmann::json json = {seconds, bytes, totals.instances, totals.kept_class, totals.sampled};
+    if (error)
+      json = {{"bad_input", error->kind() == Error::Kind::bad_input}, {"what", error->what()}};
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  static BlockReport from(const std::string& text) {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    BlockReport report;
+    if (json.is_object()) {
+      report.error.emplace(json["bad_input"] ? Error::Kind::bad_input : Error::Kind::failed,
+                           json["what"].get<std::string>());
+    } else {
+      report.seconds = json[0];
+      report.bytes = json[1];
+      report.totals = {json[2], json[3], json[4]};
+    }
+    return report;
+  }
+};
+
+/// Everybody's, in the order of ranks; throws the first error, on every rank.
+std::vector<BlockReport> exchange(Communicator& communicator, const BlockReport& mine) {
+  std::vector<BlockReport> all;
+  for (const std::string& text : communicator.all_gather(mine.text())) {
+    all.push_back(BlockReport::from(text));
+    if (all.back().error) throw *all.back().error;
+  }
+  return all;
+}
+
+/// Runs the action; what it throws is for exchange().
+template <class Action>
+void catch_into(std::optional<Error>& error, const Action& action) {
+  try {
+    action();
+  } catch (const Error& thrown) {
+    error = thrown;
+  } catch (const std::bad_alloc&) {
+    error.emplace(Error::Kind::failed, "out of memory; a lower --max-edges needs less");
+  } catch (const std::exception& thrown) {
+    error.emplace(Error::Kind::failed, thrown.what());
+  }
+}
+
+/// Blocks of some 0.3 s, so that progress is seen and Ctrl-C is heard, and of some megabytes.
+std::size_t next_block(std::size_t block, const std::vector<BlockReport>& reports) {
+  double seconds = 1e-9;
+  std::size_t bytes = 0;
+  for (const BlockReport& report : reports) {
+    seconds = std::max(seconds, report.seconds);
+    bytes += report.bytes;
+  }
+  const bool smaller = seconds > 0.6 || bytes > (std::size_t{64} << 20);
+  const bool larger = seconds < 0.15 && bytes < (std::size_t{16} << 20);
+  return std::clamp<std::size_t>(smaller ? block / 2 : larger ? 2 * block : block, 1, 1 << 14);
 }
 
 }  // namespace
@@ -57,20 +167,13 @@ Prediction predict(const InstanceGraph& instance, GnnRun& run, std::span<const f
 void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
              const ExplainOptions& options, ThreadPool& pool,
              const std::function<void(Explanation&&)>& take, const Progress& progress) {
-  if (const Support support = explainer.supports(model); !support)
-    throw_bad_input("{} cannot explain this model: {}", explainer.method(), support.reason);
-  explainer.prepare(model);
-  std::vector<std::unique_ptr<Worker>> workers(at(pool.size()));
+  Threads threads(model, explainer, options, pool);
   constexpr std::size_t kBlock = 256;  // explanations in memory at a time
   std::vector<Explanation> block;
   for (std::size_t begin = 0; begin < instances.size(); begin += kBlock) {
     const auto part = instances.subspan(begin, std::min(kBlock, instances.size() - begin));
     block.assign(part.size(), {});
-    pool.run(static_cast<std::int64_t>(part.size()), [&](std::int64_t i, int worker) {
-      auto& own = workers[at(worker)];
-      if (!own) own = std::make_unique<Worker>(model);
-      block[at(i)] = explain_one(explainer, part[at(i)], options, *own);
-    });
+    threads.explain(part, [&](std::size_t i, Explanation&& one) { block[i] = std::move(one); });
     for (Explanation& explanation : block) take(std::move(explanation));
     if (!report_progress(progress, static_cast<std::int64_t>(begin + part.size()),
                          static_cast<std::int64_t>(instances.size()), explainer.method()))
@@ -87,6 +190,60 @@ std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explain
       model, explainer, instances, options, pool,
       [&](Explanation&& explanation) { all.push_back(std::move(explanation)); }, progress);
   return all;
+}
+
+void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
+             const ExplainOptions& options, const Workers& workers, const EncodeExplanation& encode,
+             const TakeEncoded& take, const Progress& progress) {
+  Threads threads(model, explainer, options, workers.pool);
+  Communicator& communicator = workers.communicator;
+  const std::size_t rank = at(communicator.rank()), ranks = at(communicator.size());
+  std::optional<Error> error;  // of handing over, which the others hear of in the next exchange
+  ExplainTotals totals;
+  std::size_t block = 16;  // instances per rank
+  std::vector<std::string> encoded;
+  for (std::size_t begin = 0; begin < instances.size();) {
+    const std::size_t end = std::min(begin + ranks * block, instances.size());
+    const std::size_t first = std::min(begin + rank * block, end);
+    const auto own = instances.subspan(first, std::min(block, end - first));
+    const auto start = std::chrono::steady_clock::now();
+    std::atomic<std::int64_t> kept_class = 0, sampled = 0;
+    std::string bytes;
+    if (!error)
+      catch_into(error, [&] {
+        encoded.assign(own.size(), {});
+        threads.explain(own, [&](std::size_t i, Explanation&& one) {
+          kept_class += one.prediction.predicted_class() == one.prediction_kept.predicted_class();
+          sampled += one.sampled;
+          encoded[i] = encode(first + i, std::move(one));
+        });
+        for (const std::string& each : encoded) bytes += each;
+      });
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const auto reports =
+        exchange(communicator, {error,
+                                seconds.count(),
+                                bytes.size(),
+                                {static_cast<std::int64_t>(own.size()), kept_class, sampled}});
+    const std::vector<std::string> blocks = communicator.gather(bytes);  // rank 0: all
+    for (const BlockReport& report : reports) {
+      totals.instances += report.totals.instances;
+      totals.kept_class += report.totals.kept_class;
+      totals.sampled += report.totals.sampled;
+    }
+    catch_into(error, [&] {
+      bytes.clear();
+      for (const std::string& each : blocks) bytes += each;
+      if (communicator.is_root()) take(bytes, totals);
+      if (!report_progress(progress, totals.instances, static_cast<std::int64_t>(instances.size()),
+                           explainer.method()) &&
+          end < instances.size())
+        throw_failed("interrupted after {} of {} instances", totals.instances, instances.size());
+    });
+    begin = end;
+    block = next_block(block, reports);
+  }
+  exchange(communicator, {error, 0, 0, {}});
 }
 
 }  // namespace pgexplainer

@@ -72,6 +72,24 @@ std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explain
                                  std::span<const Instance> instances, const ExplainOptions& options,
                                  ThreadPool& pool, const Progress& progress = {});
 
+/// What has been explained so far.
+struct ExplainTotals {
+  std::int64_t instances = 0;
+  std::int64_t kept_class = 0;  ///< whose predicted class the selected edges alone keep
+  std::int64_t sampled = 0;     ///< of which a sample of the edges was explained
+};
+/// Turns the explanation of instances[position] into bytes. Called from several threads.
+using EncodeExplanation = std::function<std::string(std::size_t position, Explanation&&)>;
+/// Gets the bytes of the next instances, and the totals with these.
+using TakeEncoded = std::function<void(std::string_view bytes, const ExplainTotals& totals)>;
+
+/// For millions of instances: they are explained and encoded by all threads of all ranks, in blocks
+/// of a fraction of a second, and handed over in order on rank 0. The bytes are the same for any
+/// number of threads and ranks. What one rank throws, all throw.
+void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
+             const ExplainOptions& options, const Workers& workers, const EncodeExplanation& encode,
+             const TakeEncoded& take, const Progress& progress = {});
+
 /// The class probabilities of an instance for a mask (empty = all edges whole).
 Prediction predict(const InstanceGraph& instance, GnnRun& run, std::span<const float> mask);
 

@@ -10,14 +10,18 @@
 namespace pgexplainer {
 namespace {
 
-/// Pairs of directions, best first.
-std::vector<EdgeId> ranked_pairs(const Explanation& explanation, const EdgePairs& pairs) {
+/// The best pairs of directions, at most `count` of them, best first.
+std::vector<EdgeId> best_pairs(const Explanation& explanation, const EdgePairs& pairs,
+                               std::int64_t count) {
   std::vector<float> score;
   pairs.mean<float>(explanation.score, score);
   std::vector<EdgeId> order(at(pairs.count()));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](EdgeId a, EdgeId b) { return score[at(a)] > score[at(b)]; });
+  const auto end = order.begin() + std::clamp<std::int64_t>(count, 0, pairs.count());
+  std::partial_sort(order.begin(), end, order.end(), [&](EdgeId a, EdgeId b) {
+    return score[at(a)] != score[at(b)] ? score[at(a)] > score[at(b)] : a < b;
+  });
+  order.erase(end, order.end());
   return order;
 }
 
@@ -34,6 +38,34 @@ std::int64_t Prediction::predicted_class() const {
   return std::max_element(probability.begin(), probability.end()) - probability.begin();
 }
 
+void keep_selected(Explanation& explanation) {
+  std::vector<EdgeId> moved(explanation.edges.size(), kNoEdge);  // old position to new
+  std::vector<NodeId> ends = explanation.targets;
+  std::size_t kept = 0;
+  for (std::size_t e = 0; e < moved.size(); ++e) {
+    if (!explanation.selected[e]) continue;
+    moved[e] = static_cast<EdgeId>(kept);
+    explanation.edges[kept] = explanation.edges[e];
+    explanation.source[kept] = explanation.source[e];
+    explanation.target[kept] = explanation.target[e];
+    explanation.reverse[kept] = explanation.reverse[e];
+    explanation.score[kept] = explanation.score[e];
+    ends.insert(ends.end(), {explanation.source[e], explanation.target[e]});
+    ++kept;
+  }
+  explanation.edges.resize(kept);
+  explanation.source.resize(kept);
+  explanation.target.resize(kept);
+  explanation.reverse.resize(kept);
+  explanation.score.resize(kept);
+  explanation.selected.assign(kept, 1);
+  for (EdgeId& reverse : explanation.reverse)
+    if (reverse != kNoEdge) reverse = moved[at(reverse)];
+  std::sort(ends.begin(), ends.end());
+  std::erase_if(explanation.nodes,
+                [&](NodeId node) { return !std::binary_search(ends.begin(), ends.end(), node); });
+}
+
 void merge_directions(Explanation& explanation) {
   const EdgePairs pairs(explanation.reverse);
   std::vector<float> mean;
@@ -43,9 +75,7 @@ void merge_directions(Explanation& explanation) {
 
 std::vector<std::uint8_t> top_k(const Explanation& explanation, std::int64_t k) {
   const EdgePairs pairs(explanation.reverse);
-  std::vector<EdgeId> order = ranked_pairs(explanation, pairs);
-  order.resize(at(std::clamp<std::int64_t>(k, 0, pairs.count())));
-  return edges_of(pairs, order);
+  return edges_of(pairs, best_pairs(explanation, pairs, k));
 }
 
 std::vector<std::uint8_t> at_least(const Explanation& explanation, double threshold) {
@@ -61,7 +91,7 @@ std::vector<std::uint8_t> at_least(const Explanation& explanation, double thresh
 std::vector<std::uint8_t> within_budget(const Explanation& explanation, std::int64_t budget) {
   const EdgePairs pairs(explanation.reverse);
   std::vector<EdgeId> chosen;
-  for (const EdgeId pair : ranked_pairs(explanation, pairs)) {
+  for (const EdgeId pair : best_pairs(explanation, pairs, budget)) {
     budget -= pairs.size[at(pair)];
     if (budget < 0) break;
     chosen.push_back(pair);
@@ -119,9 +149,9 @@ std::vector<std::uint8_t> connected_part(const Explanation& explanation,
 std::vector<std::uint8_t> select_edges(const Explanation& explanation,
                                        const SelectionOptions& options) {
   std::vector<std::uint8_t> selected =
-      options.use_threshold   ? at_least(explanation, options.threshold)
-      : options.max_edges > 0 ? within_budget(explanation, options.max_edges)
-                              : top_k(explanation, options.top_k);
+      options.use_threshold      ? at_least(explanation, options.threshold)
+      : options.max_selected > 0 ? within_budget(explanation, options.max_selected)
+                                 : top_k(explanation, options.top_k);
   return options.connected ? connected_part(explanation, selected) : selected;
 }
 

@@ -33,7 +33,11 @@ struct Explanation {
   Prediction prediction;               ///< on the whole instance
   Prediction prediction_kept;          ///< with the selected edges alone
   Prediction prediction_removed;       ///< without the selected edges
+  bool sampled = false;                ///< of a part of the instance, as CutOptions says
 };
+
+/// Drops all edges but the selected ones, and all nodes but their ends and the targets.
+void keep_selected(Explanation& explanation);
 
 /// Gives both directions of an edge the mean of their scores.
 void merge_directions(Explanation& explanation);
@@ -56,7 +60,7 @@ std::vector<std::uint8_t> connected_part(const Explanation& explanation,
 
 struct SelectionOptions {
   std::int64_t top_k = 10;
-  std::int64_t max_edges = 0;
+  std::int64_t max_selected = 0;
   double threshold = 0;
   bool use_threshold = false;
   bool connected = false;
@@ -65,7 +69,7 @@ struct SelectionOptions {
   static void fields(Visitor&& field) {
     field("top_k", &SelectionOptions::top_k, Bounds{0, 1e15},
           "edges in the explanatory subgraph, both directions counted as one");
-    field("max_edges", &SelectionOptions::max_edges, Bounds{0, 1e15},
+    field("max_selected", &SelectionOptions::max_selected, Bounds{0, 1e15},
           "instead: at most so many edges, each direction counted; 0 = off");
     field("use_threshold", &SelectionOptions::use_threshold, Bounds{},
           "instead: all edges whose score is at least --threshold");

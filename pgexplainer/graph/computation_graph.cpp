@@ -2,36 +2,51 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <numeric>
+#include <string>
+#include <unordered_set>
+#include <utility>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
+#include "pgexplainer/core/random.h"
 
 namespace pgexplainer {
-namespace {
 
-/// Fibonacci hashing; the table size is a power of two.
-std::size_t slot_of(NodeId node, std::size_t table_size) {
-  return (static_cast<std::size_t>(node) * 0x9E3779B97F4A7C15ULL >> 32) & (table_size - 1);
+void ComputationGraph::clear() {
+  nodes_.clear();
+  edges_.clear();
+  nodes_within_.clear();
+  in_ptr_.assign(1, 0);
+  in_source_.clear();
+  index_.assign(64, {});  // grows again, so that no instance pays for a larger one before it
+  sampled_ = false;
 }
 
-}  // namespace
+// Fibonacci hashing; the table size is a power of two. The slot of the node, or the free one for
+// it.
+std::size_t ComputationGraph::slot_of(NodeId global) const {
+  const std::size_t last = index_.size() - 1;
+  std::size_t slot = (static_cast<std::size_t>(global) * 0x9E3779B97F4A7C15ULL >> 32) & last;
+  while (index_[slot].node != global && index_[slot].node != kNoNode) slot = (slot + 1) & last;
+  return slot;
+}
 
-void ComputationGraph::index_nodes() {
-  index_.assign(std::bit_ceil(2 * nodes_.size()), kNoNode);
-  for (std::size_t local = 0; local < nodes_.size(); ++local) {
-    std::size_t slot = slot_of(nodes_[local], index_.size());
-    while (index_[slot] != kNoNode) slot = (slot + 1) & (index_.size() - 1);
-    index_[slot] = static_cast<NodeId>(local);
+NodeId ComputationGraph::insert(NodeId global) {
+  const std::size_t slot = slot_of(global);
+  if (index_[slot].node == global) return index_[slot].local;
+  const auto local = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back(global);
+  index_[slot] = {global, local};
+  if (2 * nodes_.size() > index_.size()) {
+    index_.assign(4 * index_.size(), {});
+    for (NodeId i = 0; i <= local; ++i) index_[slot_of(nodes_[at(i)])] = {nodes_[at(i)], i};
   }
+  return local;
 }
 
 NodeId ComputationGraph::local_node(NodeId global) const {
-  if (global < 0) return kNoNode;
-  for (std::size_t slot = slot_of(global, index_.size()); index_[slot] != kNoNode;
-       slot = (slot + 1) & (index_.size() - 1))
-    if (nodes_[at(index_[slot])] == global) return index_[slot];
-  return kNoNode;
+  return global < 0 ? kNoNode : index_[slot_of(global)].local;
 }
 
 int ComputationGraph::hop(NodeId local) const {
@@ -39,8 +54,8 @@ int ComputationGraph::hop(NodeId local) const {
                           nodes_within_.begin());
 }
 
-ComputationGraphBuilder::ComputationGraphBuilder(const Graph& graph)
-    : graph_(&graph), stamp_(at(graph.num_nodes()), 0), local_(at(graph.num_nodes()), kNoNode) {}
+ComputationGraphBuilder::ComputationGraphBuilder(const Graph& graph, CutOptions options)
+    : graph_(&graph), options_(std::move(options)) {}
 
 ComputationGraph ComputationGraphBuilder::build(NodeId target, int hops) {
   ComputationGraph result;
@@ -64,43 +79,122 @@ void ComputationGraphBuilder::build(std::span<const NodeId> targets, int hops,
     if (target < 0 || target >= graph_->num_nodes())
       throw_bad_input("node {} is not in the graph; its nodes are 0 to {}", target,
                       graph_->num_nodes() - 1);
-  if (++current_ == 0) {  // after 2^32 builds old stamps could look new
-    std::fill(stamp_.begin(), stamp_.end(), 0);
-    current_ = 1;
-  }
-
-  std::vector<NodeId>& nodes = result.nodes_;
-  nodes.clear();
-  result.nodes_within_.clear();
-  const auto visit = [&](NodeId node) {
-    if (stamp_[at(node)] == current_) return;
-    stamp_[at(node)] = current_;
-    local_[at(node)] = static_cast<NodeId>(nodes.size());
-    nodes.push_back(node);
+  const auto& wanted = options_.num_neighbors;
+  if (!wanted.empty() && (wanted.size() != static_cast<std::size_t>(hops) ||
+                          *std::min_element(wanted.begin(), wanted.end()) < 1))
+    throw_bad_input("--num-neighbors {}: expected {} numbers from 1 on, one per hop",
+                    fmt::join(wanted, ","), hops);
+  const auto start = [&] {
+    result.clear();
+    for (const NodeId target : targets) result.insert(target);
+    result.nodes_within_.push_back(static_cast<NodeId>(result.nodes_.size()));
   };
-  for (const NodeId target : targets) visit(target);
-  result.nodes_within_.push_back(static_cast<NodeId>(nodes.size()));
-  for (std::size_t begin = 0; result.num_hops() < hops;) {
-    const std::size_t end = nodes.size();
-    for (; begin < end; ++begin)
-      for (const NodeId neighbor : graph_->in_neighbors(nodes[begin])) visit(neighbor);
+  start();
+  EdgeId too_many = cut_all(hops, result);
+  if (too_many == 0) return;
+  if (!wanted.empty()) {
+    start();
+    const auto second = targets.size() > 1 ? static_cast<std::uint32_t>(targets[1] + 1) : 0U;
+    RandomStream of_targets(options_.seed, RandomPurpose::sample_neighbors,
+                            static_cast<std::uint32_t>(targets[0]), second);
+    too_many = cut_sample(hops, of_targets.next64(), result);
+    if (too_many == 0) return;
+  }
+  const bool sampled = std::exchange(result.sampled_, false);
+  start();  // gives back no memory, but leaves nothing half built
+  const std::string who = targets.size() > 1 ? fmt::format("link {}-{}", targets[0], targets[1])
+                                             : fmt::format("node {}", targets[0]);
+  if (sampled)
+    throw_bad_input(
+        "{}: even the sample of --num-neighbors {} has {} edges, the limit is {}; give smaller "
+        "numbers or a higher --max-edges",
+        who, fmt::join(wanted, ","), too_many, options_.max_edges);
+  throw_bad_input(
+      "{}: its prediction depends on {} edges or more, the limit is {}; give a higher --max-edges, "
+      "or --num-neighbors {} to explain such instances by a random sample",
+      who, too_many, options_.max_edges,
+      fmt::join(std::vector<int>(static_cast<std::size_t>(hops), 20), ","));
+}
+
+EdgeId ComputationGraphBuilder::cut_all(int hops, ComputationGraph& result) const {
+  std::vector<NodeId>& nodes = result.nodes_;
+  // All senders to a node less than `hops` away are part of the graph.
+  std::size_t node = 0;
+  while (result.num_hops() < hops) {
+    for (const std::size_t end = nodes.size(); node < end; ++node) {
+      const auto neighbors = graph_->in_neighbors(nodes[node]);
+      const auto edges = graph_->in_edges(nodes[node]);
+      const EdgeId total = result.num_edges() + static_cast<EdgeId>(neighbors.size());
+      if (total > options_.max_edges) return total;
+      for (const NodeId neighbor : neighbors) result.in_source_.push_back(result.insert(neighbor));
+      result.edges_.insert(result.edges_.end(), edges.begin(), edges.end());
+      result.in_ptr_.push_back(total);
+    }
     result.nodes_within_.push_back(static_cast<NodeId>(nodes.size()));
   }
-
-  result.in_ptr_.assign(1, 0);
-  result.in_source_.clear();
-  result.edges_.clear();
-  for (const NodeId node : nodes) {
-    const auto neighbors = graph_->in_neighbors(node);
-    const auto edges = graph_->in_edges(node);
+  for (; node < nodes.size(); ++node) {
+    const auto neighbors = graph_->in_neighbors(nodes[node]);
+    const auto edges = graph_->in_edges(nodes[node]);
     for (std::size_t i = 0; i < neighbors.size(); ++i) {
-      if (stamp_[at(neighbors[i])] != current_) continue;
-      result.in_source_.push_back(local_[at(neighbors[i])]);
+      const NodeId local = result.local_node(neighbors[i]);
+      if (local == kNoNode) continue;
+      if (result.num_edges() == options_.max_edges) return options_.max_edges + 1;
+      result.in_source_.push_back(local);
       result.edges_.push_back(edges[i]);
     }
-    result.in_ptr_.push_back(static_cast<EdgeId>(result.in_source_.size()));
+    result.in_ptr_.push_back(result.num_edges());
   }
-  result.index_nodes();
+  return 0;
+}
+
+EdgeId ComputationGraphBuilder::cut_sample(int hops, std::uint64_t seed, ComputationGraph& result) {
+  const std::vector<NodeId>& nodes = result.nodes_;
+  result.sampled_ = true;
+  chosen_.clear();
+  for (NodeId node = 0; result.num_hops() < hops;) {
+    const EdgeId wanted = options_.num_neighbors[at(result.num_hops())];
+    for (const NodeId end = result.num_nodes(); node < end; ++node) {
+      const NodeId global = nodes[at(node)];
+      draw(graph_->in_degree(global), wanted, seed, global);
+      for (const EdgeId position : drawn_) {
+        const NodeId source = result.insert(graph_->in_neighbors(global)[at(position)]);
+        const EdgeId edge = graph_->in_edges(global)[at(position)];
+        const EdgeId reverse = graph_->reverse_edge(edge);
+        if (reverse != kNoEdge && source < node) continue;  // `source` has decided about both
+        chosen_.push_back({node, edge, source});
+        if (reverse != kNoEdge && reverse != edge) chosen_.push_back({source, reverse, node});
+      }
+      const auto total = static_cast<EdgeId>(chosen_.size());
+      if (total > options_.max_edges) return total;
+    }
+    result.nodes_within_.push_back(result.num_nodes());
+  }
+  std::sort(chosen_.begin(), chosen_.end());
+  result.in_ptr_.assign(nodes.size() + 1, 0);
+  for (const Edge& edge : chosen_) {
+    ++result.in_ptr_[at(edge.target) + 1];
+    result.in_source_.push_back(edge.source);
+    result.edges_.push_back(edge.edge);
+  }
+  std::partial_sum(result.in_ptr_.begin(), result.in_ptr_.end(), result.in_ptr_.begin());
+  return 0;
+}
+
+// Floyd's sampling without replacement: as many numbers as are wanted, however many there are.
+void ComputationGraphBuilder::draw(EdgeId count, EdgeId wanted, std::uint64_t seed, NodeId node) {
+  drawn_.clear();
+  if (count <= wanted) {
+    drawn_.resize(at(count));
+    std::iota(drawn_.begin(), drawn_.end(), 0);
+    return;
+  }
+  RandomStream random(seed, RandomPurpose::sample_neighbors, static_cast<std::uint32_t>(node));
+  std::unordered_set<EdgeId> seen;
+  for (EdgeId last = count - wanted; last < count; ++last) {
+    const auto one = static_cast<EdgeId>(random.below(static_cast<std::uint64_t>(last) + 1));
+    drawn_.push_back(seen.insert(one).second ? one : *seen.insert(last).first);
+  }
+  std::sort(drawn_.begin(), drawn_.end());
 }
 
 }  // namespace pgexplainer

@@ -2,9 +2,12 @@
 // pair of nodes, with all edges among its nodes (paper, Appendix A, Algorithm 1, line 3).
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "pgexplainer/core/option_fields.h"
 #include "pgexplainer/graph/graph.h"
 
 namespace pgexplainer {
@@ -36,36 +39,78 @@ class ComputationGraph {
     return in_source_[static_cast<std::size_t>(local_edge)];
   }
   [[nodiscard]] Adjacency adjacency() const { return {in_ptr_, in_source_, {}}; }
+  /// Whether it is a sample, because all of it would have more than CutOptions::max_edges edges.
+  [[nodiscard]] bool sampled() const { return sampled_; }
 
  private:
   friend class ComputationGraphBuilder;
-  void index_nodes();
+  struct Slot {
+    NodeId node = kNoNode;  // kNoNode = free
+    NodeId local = kNoNode;
+  };
+  void clear();
+  NodeId insert(NodeId global);  // its local number, the next one if it is new
+  [[nodiscard]] std::size_t slot_of(NodeId global) const;
 
   std::vector<NodeId> nodes_;
   std::vector<EdgeId> edges_;
   std::vector<NodeId> nodes_within_;
   std::vector<EdgeId> in_ptr_;
   std::vector<NodeId> in_source_;
-  std::vector<NodeId> index_;  // open addressing over nodes_, kNoNode = free
+  std::vector<Slot> index_;  // open addressing, at most half full
+  bool sampled_ = false;
 };
 
-/// Cuts computation graphs out of one graph. The cost depends on the neighbourhood alone: the
-/// scratch arrays carry stamps and are never cleared. One builder per thread.
+/// The edges of an instance are held in memory some 150 bytes each, by every thread: ten million
+/// are 1.5 GB. A larger computation graph is refused, unless num_neighbors says how to sample it.
+struct CutOptions {
+  std::int64_t max_edges = 10'000'000;
+  std::vector<std::int64_t> num_neighbors;  // PyG's name
+  std::uint64_t seed = 0;                   // of the samples
+
+  template <class Visitor>
+  static void fields(Visitor&& field) {
+    field("max_edges", &CutOptions::max_edges, Bounds{0, 1e15},
+          "an instance that depends on more edges is refused, or sampled by --num-neighbors");
+    field("num_neighbors", &CutOptions::num_neighbors, Bounds{},
+          "of an instance beyond --max-edges: so many random neighbours per hop, as 20,20,20");
+  }
+};
+
+/// Cuts computation graphs out of one graph. Cost and memory depend on the neighbourhood alone. One
+/// builder per thread.
+///
+/// Sampling: hop by hop, every node v that is reached draws num_neighbors[hop] of its incoming
+/// edges without replacement, by random numbers of (seed, targets, v). Two directions of an edge
+/// are drawn as one, by the node that is reached first. Edges among the outermost nodes, which no
+/// prediction depends on, are left out.
 class ComputationGraphBuilder {
  public:
-  explicit ComputationGraphBuilder(const Graph& graph);
+  explicit ComputationGraphBuilder(const Graph& graph, CutOptions options = {});
 
-  /// Throws if a target is not a node of the graph or hops < 0.
+  /// Throws if a target is not a node of the graph, hops < 0, there are too many edges, or
+  /// num_neighbors is not one number from 1 on per hop.
   ComputationGraph build(NodeId target, int hops);
   ComputationGraph build_pair(NodeId first, NodeId second, int hops);
   /// As build, reusing the memory of `result`.
   void build(std::span<const NodeId> targets, int hops, ComputationGraph& result);
 
  private:
+  // Either stops once there are more than max_edges edges, and gives their number so far; else 0.
+  EdgeId cut_all(int hops, ComputationGraph& result) const;
+  EdgeId cut_sample(int hops, std::uint64_t seed, ComputationGraph& result);
+  void draw(EdgeId count, EdgeId wanted, std::uint64_t seed, NodeId node);
+
+  struct Edge {
+    NodeId target;  // local
+    EdgeId edge;
+    NodeId source;  // local
+    friend auto operator<=>(const Edge&, const Edge&) = default;
+  };
   const Graph* graph_;
-  std::vector<std::uint32_t> stamp_;  // node is local in this build if stamp_[node] == current_
-  std::vector<NodeId> local_;
-  std::uint32_t current_ = 0;
+  CutOptions options_;
+  std::vector<Edge> chosen_;
+  std::vector<EdgeId> drawn_;  // positions among the incoming edges of a node, ascending
 };
 
 }  // namespace pgexplainer

@@ -1,11 +1,11 @@
 #include "pgexplainer/io/explanation_csv.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <string>
@@ -13,15 +13,24 @@
 #include <utility>
 
 #include "pgexplainer/core/error.h"
-#include "pgexplainer/io/atomic_file.h"
 #include "pgexplainer/io/text_table.h"
 
 namespace pgexplainer {
 namespace {
 
-enum Column { kInstance, kSecond, kSource, kTarget, kEdge, kScore, kSelected, kNumColumns };
+enum Column {
+  kInstance,
+  kSecond,
+  kSource,
+  kTarget,
+  kEdge,
+  kScore,
+  kSelected,
+  kSampled,
+  kNumColumns
+};
 constexpr std::array<std::string_view, kNumColumns> kNames{
-    "instance", "second", "source", "target", "edge", "score", "selected"};
+    "instance", "second", "source", "target", "edge", "score", "selected", "sampled"};
 
 /// Tells whether an instance has come before.
 class SeenInstances {
@@ -34,53 +43,11 @@ class SeenInstances {
   std::set<std::pair<std::int64_t, std::int64_t>> seen_;
 };
 
-class CsvWriter : public ExplanationWriter {
- public:
-  explicit CsvWriter(const std::filesystem::path& path) : where_(path.string()), file_(path) {
-    fmt::format_to(std::back_inserter(text_), "{}\n", fmt::join(kNames, ","));
-  }
-
-  void write(const Explanation& explanation) override {
-    const Instance& instance = explanation.instance;
-    check_explanation(explanation, fmt::format("{}: instance {}", where_, instance_text(instance)));
-    if (!seen_.insert(instance))
-      throw_bad_input("{}: instance {} comes a second time; a CSV holds each once", where_,
-                      instance_text(instance));
-    const std::string start = instance.is_link()
-                                  ? fmt::format("{},{}", instance.id, instance.second)
-                                  : fmt::format("{},", instance.id);
-    for (std::size_t e = 0; e < explanation.edges.size(); ++e) {
-      fmt::format_to(std::back_inserter(text_), "{},{},{},{},{},{}\n", start, explanation.source[e],
-                     explanation.target[e], explanation.edges[e], explanation.score[e],
-                     explanation.selected[e] ? 1 : 0);
-      if (text_.size() >= kBuffer) flush();
-    }
-  }
-  void commit() override {
-    flush();
-    file_.commit();
-  }
-
- private:
-  static constexpr std::size_t kBuffer = 1 << 20;
-
-  void flush() {
-    file_.write(std::string_view(text_.data(), text_.size()));
-    text_.clear();
-  }
-
-  std::string where_;
-  AtomicFile file_;
-  fmt::memory_buffer text_;
-  SeenInstances seen_;
-};
-
 /// The table with its columns in the order of kNames, wherever they stand.
 class NamedTable {
  public:
   explicit NamedTable(const std::filesystem::path& path) : table_(path) {
     if (!table_.next()) throw_bad_input("{}: the file is empty, expected a header", path.string());
-    constexpr std::size_t kMissing = std::numeric_limits<std::size_t>::max();
     field_.fill(kMissing);
     for (std::size_t i = 0; i < table_.num_fields(); ++i)
       for (std::size_t c = 0; c < kNames.size(); ++c) {
@@ -89,7 +56,7 @@ class NamedTable {
         field_[c] = i;
       }
     for (std::size_t c = 0; c < kNames.size(); ++c)
-      if (field_[c] == kMissing)
+      if (field_[c] == kMissing && c != kSampled)
         table_.fail("the header has no column {}; expected {}", kNames[c], fmt::join(kNames, ","));
   }
 
@@ -109,6 +76,9 @@ class NamedTable {
     if (!table_.text(field_[kSecond]).empty()) instance.second = id(kSecond, kMost);
     return instance;
   }
+  [[nodiscard]] bool sampled() const {
+    return field_[kSampled] != kMissing && id(kSampled, 1) == 1;
+  }
   [[nodiscard]] float score() const {
     const std::string_view text = table_.text(field_[kScore]);
     float value = 0;  // parsed as float at once: by way of double it would be rounded twice
@@ -118,14 +88,33 @@ class NamedTable {
   }
 
  private:
+  static constexpr std::size_t kMissing = std::numeric_limits<std::size_t>::max();
+
   TextTable table_;
   std::array<std::size_t, kNumColumns> field_{};
 };
 
 }  // namespace
 
-std::unique_ptr<ExplanationWriter> new_explanation_csv_writer(const std::filesystem::path& path) {
-  return std::make_unique<CsvWriter>(path);
+std::string explanation_csv(const Explanation& explanation, const std::string& file) {
+  const Instance& instance = explanation.instance;
+  check_explanation(explanation, fmt::format("{}: instance {}", file, instance_text(instance)));
+  const std::string start = instance.is_link() ? fmt::format("{},{}", instance.id, instance.second)
+                                               : fmt::format("{},", instance.id);
+  fmt::memory_buffer text;
+  for (std::size_t e = 0; e < explanation.edges.size(); ++e)
+    fmt::format_to(fmt::appender(text), FMT_COMPILE("{},{},{},{},{},{},{}\n"), start,
+                   explanation.source[e], explanation.target[e], explanation.edges[e],
+                   explanation.score[e], explanation.selected[e] ? 1 : 0,
+                   explanation.sampled ? 1 : 0);
+  return fmt::to_string(text);
+}
+
+std::unique_ptr<ExplanationWriter> new_explanation_csv_writer(const std::filesystem::path& path,
+                                                              WriterJob job) {
+  auto writer = std::make_unique<ExplanationWriter>(path, explanation_csv, std::move(job));
+  if (writer->notes().is_null()) writer->append(fmt::format("{}\n", fmt::join(kNames, ",")));
+  return writer;
 }
 
 std::vector<Explanation> read_explanations_csv(const std::filesystem::path& path) {
@@ -148,6 +137,7 @@ std::vector<Explanation> read_explanations_csv(const std::filesystem::path& path
         table.table().fail("instance {} comes back; the lines of an instance must stand together",
                            instance_text(instance));
       explanations.emplace_back().instance = instance;
+      explanations.back().sampled = table.sampled();
     }
     Explanation& explanation = explanations.back();
     explanation.source.push_back(static_cast<NodeId>(table.id(kSource, kMostNode)));

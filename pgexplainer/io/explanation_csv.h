@@ -4,15 +4,19 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "pgexplainer/io/explanation_writer.h"
 
 namespace pgexplainer {
 
-/// Every instance may be written once. Holds about a megabyte of text and the instances' numbers in
-/// memory.
-std::unique_ptr<ExplanationWriter> new_explanation_csv_writer(const std::filesystem::path& path);
+/// The lines of one explanation. An ExplanationEncoder.
+std::string explanation_csv(const Explanation& explanation, const std::string& file);
+
+/// Writes the header first.
+std::unique_ptr<ExplanationWriter> new_explanation_csv_writer(const std::filesystem::path& path,
+                                                              WriterJob job);
 
 /// An instance without edges has no line and is not read back; nodes, targets, predictions and
 /// feature scores are empty. Throws, naming file, line and column; the lines of an instance must

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/io/explanation_csv.h"
@@ -13,15 +14,21 @@ namespace {
 
 struct Format {
   std::string_view suffix;
-  std::unique_ptr<ExplanationWriter> (*new_writer)(const std::filesystem::path&);
+  ExplanationEncoder encode;
+  std::unique_ptr<ExplanationWriter> (*new_writer)(const std::filesystem::path&, WriterJob);
   std::vector<Explanation> (*read)(const std::filesystem::path&);
 };
 
+std::unique_ptr<ExplanationWriter> new_json_writer(const std::filesystem::path& path,
+                                                   WriterJob job) {
+  return std::make_unique<ExplanationWriter>(path, explanation_json, std::move(job));
+}
+
 constexpr std::array kFormats{
-    Format{".jsonl", new_explanation_json_writer, read_explanations_json},
-    Format{".json", new_explanation_json_writer, read_explanations_json},
-    Format{".csv", new_explanation_csv_writer, read_explanations_csv},
-    Format{".npz", new_explanation_npz_writer, read_explanations_npz},
+    Format{".jsonl", explanation_json, new_json_writer, read_explanations_json},
+    Format{".json", explanation_json, new_json_writer, read_explanations_json},
+    Format{".csv", explanation_csv, new_explanation_csv_writer, read_explanations_csv},
+    Format{".npz", explanation_record, new_explanation_npz_writer, read_explanations_npz},
 };
 
 const Format& format_of(const std::filesystem::path& path) {
@@ -33,8 +40,13 @@ const Format& format_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::unique_ptr<ExplanationWriter> new_explanation_writer(const std::filesystem::path& path) {
-  return format_of(path).new_writer(path);
+std::unique_ptr<ExplanationWriter> new_explanation_writer(const std::filesystem::path& path,
+                                                          WriterJob job) {
+  return format_of(path).new_writer(path, std::move(job));
+}
+
+ExplanationEncoder explanation_encoder(const std::filesystem::path& path) {
+  return format_of(path).encode;
 }
 
 std::vector<Explanation> read_explanations(const std::filesystem::path& path) {

@@ -11,7 +11,11 @@ namespace pgexplainer {
 
 /// .jsonl or .json: JSON Lines, everything; .npz: arrays, everything; .csv: edges and scores alone.
 /// Throws for other names.
-std::unique_ptr<ExplanationWriter> new_explanation_writer(const std::filesystem::path& path);
+std::unique_ptr<ExplanationWriter> new_explanation_writer(const std::filesystem::path& path,
+                                                          WriterJob job = {});
+
+/// What write() of that writer encodes with.
+ExplanationEncoder explanation_encoder(const std::filesystem::path& path);
 
 /// The same choice by name.
 std::vector<Explanation> read_explanations(const std::filesystem::path& path);

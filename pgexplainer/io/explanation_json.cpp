@@ -1,10 +1,10 @@
 #include "pgexplainer/io/explanation_json.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,7 +14,6 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
-#include "pgexplainer/io/atomic_file.h"
 #include "pgexplainer/io/file_bytes.h"
 
 namespace pgexplainer {
@@ -33,7 +32,7 @@ void append_value(Text& text, T value) {
       return;
     }
   }
-  fmt::format_to(std::back_inserter(text), "{}", value);
+  fmt::format_to(fmt::appender(text), FMT_COMPILE("{}"), value);
 }
 
 template <class T>
@@ -49,7 +48,8 @@ void append_list(Text& text, const std::vector<T>& values) {
 void append_edges(Text& text, const Explanation& explanation) {
   text.push_back('[');
   for (std::size_t e = 0; e < explanation.edges.size(); ++e) {
-    fmt::format_to(std::back_inserter(text), "{}[{},{},", e > 0 ? "," : "", explanation.source[e],
+    if (e > 0) text.push_back(',');
+    fmt::format_to(fmt::appender(text), FMT_COMPILE("[{},{},"), explanation.source[e],
                    explanation.target[e]);
     append_value(text, explanation.score[e]);
     text.push_back(']');
@@ -61,15 +61,14 @@ void append_explanation(Text& text, const Explanation& explanation) {
   const auto key = [&](std::string_view start) { text.append(start); };
   const Instance& instance = explanation.instance;
   if (instance.is_link())
-    fmt::format_to(std::back_inserter(text), R"({{"instance":[{},{}])", instance.id,
-                   instance.second);
+    fmt::format_to(fmt::appender(text), R"({{"instance":[{},{}])", instance.id, instance.second);
   else
-    fmt::format_to(std::back_inserter(text), R"({{"instance":{})", instance.id);
+    fmt::format_to(fmt::appender(text), R"({{"instance":{})", instance.id);
   key(R"(,"prediction":)");
   if (explanation.prediction.probability.empty()) {
     key("null");
   } else {
-    fmt::format_to(std::back_inserter(text), R"({{"class":{},"probability":)",
+    fmt::format_to(fmt::appender(text), R"({{"class":{},"probability":)",
                    explanation.prediction.predicted_class());
     append_list(text, explanation.prediction.probability);
     key(R"(,"kept":)");
@@ -95,37 +94,9 @@ void append_explanation(Text& text, const Explanation& explanation) {
     key(R"(,"feature_scores":)");
     append_list(text, explanation.feature_score);
   }
+  if (explanation.sampled) key(R"(,"sampled":true)");
   key("}");
 }
-
-class JsonWriter : public ExplanationWriter {
- public:
-  explicit JsonWriter(const std::filesystem::path& path) : where_(path.string()), file_(path) {}
-
-  void write(const Explanation& explanation) override {
-    check_explanation(explanation,
-                      fmt::format("{}: instance {}", where_, instance_text(explanation.instance)));
-    append_explanation(text_, explanation);
-    text_.push_back('\n');
-    if (text_.size() >= kBuffer) flush();
-  }
-  void commit() override {
-    flush();
-    file_.commit();
-  }
-
- private:
-  static constexpr std::size_t kBuffer = 1 << 20;
-
-  void flush() {
-    file_.write(std::string_view(text_.data(), text_.size()));
-    text_.clear();
-  }
-
-  std::string where_;
-  AtomicFile file_;
-  Text text_;
-};
 
 // One line, taken apart strictly: nlohmann would turn fractions into integers.
 class LineReader {
@@ -156,6 +127,10 @@ class LineReader {
     explanation.targets = list<NodeId>(json_, "targets");
     if (json_.contains("feature_scores"))
       explanation.feature_score = list<float>(json_, "feature_scores");
+    if (json_.contains("sampled")) {
+      if (!json_["sampled"].is_boolean()) fail("sampled", json_["sampled"], "true or false");
+      explanation.sampled = json_["sampled"].get<bool>();
+    }
     const Json& prediction = field(json_, "prediction");
     if (!prediction.is_null()) {
       if (!prediction.is_object()) fail("prediction", prediction, "an object or null");
@@ -228,15 +203,12 @@ class LineReader {
 
 }  // namespace
 
-std::unique_ptr<ExplanationWriter> new_explanation_json_writer(const std::filesystem::path& path) {
-  return std::make_unique<JsonWriter>(path);
-}
-
-std::string explanation_json(const Explanation& explanation) {
+std::string explanation_json(const Explanation& explanation, const std::string& file) {
   check_explanation(explanation,
-                    fmt::format("explanation of {}", instance_text(explanation.instance)));
+                    fmt::format("{}: instance {}", file, instance_text(explanation.instance)));
   Text text;
   append_explanation(text, explanation);
+  text.push_back('\n');
   return fmt::to_string(text);
 }
 

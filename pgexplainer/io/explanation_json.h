@@ -3,18 +3,15 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
+#include <string>
 #include <vector>
 
 #include "pgexplainer/io/explanation_writer.h"
 
 namespace pgexplainer {
 
-/// Holds at most one explanation and about a megabyte of text in memory.
-std::unique_ptr<ExplanationWriter> new_explanation_json_writer(const std::filesystem::path& path);
-
-/// One explanation as its line, without the line end.
-std::string explanation_json(const Explanation& explanation);
+/// One explanation as its line, line end included. An ExplanationEncoder.
+std::string explanation_json(const Explanation& explanation, const std::string& file);
 
 /// Throws, naming file, line and key. Keys of other names are ignored.
 std::vector<Explanation> read_explanations_json(const std::filesystem::path& path);

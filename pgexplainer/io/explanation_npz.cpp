@@ -1,5 +1,6 @@
 #include "pgexplainer/io/explanation_npz.h"
 
+#include <fstream>
 #include <map>
 #include <span>
 #include <string>
@@ -7,7 +8,6 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
-#include "pgexplainer/io/atomic_file.h"
 #include "pgexplainer/io/npz.h"
 
 namespace pgexplainer {
@@ -68,38 +68,95 @@ class Lists {
   std::vector<T> values_;
 };
 
-class NpzWriter : public ExplanationWriter {
+/// The numbers of one explanation as bytes, as they lie in memory: read by the same program only.
+class Packer {
  public:
-  explicit NpzWriter(const std::filesystem::path& path) : path_(path) {
-    const AtomicFile probe(path);  // a place that cannot be written is refused now, not at the end
+  void value(std::int64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), 8); }
+  template <class T>
+  void list(const std::vector<T>& values) {
+    value(static_cast<std::int64_t>(values.size()));
+    bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(const std::filesystem::path& path)
+      : path_(path), stream_(path, std::ios::binary) {}
+
+  bool at_end() { return stream_.peek() == std::ifstream::traits_type::eof(); }
+  std::int64_t value() {
+    std::int64_t value = 0;
+    read(&value, sizeof value);
+    return value;
+  }
+  template <class T>
+  void list(std::vector<T>& values) {
+    values.resize(at(value()));
+    read(values.data(), values.size() * sizeof(T));
   }
 
-  void write(const Explanation& explanation) override {
+ private:
+  void read(void* to, std::size_t bytes) {
+    if (!stream_.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes)))
+      throw_failed("{}: cannot be read back", path_.string());
+  }
+
+  std::filesystem::path path_;
+  std::ifstream stream_;
+};
+
+/// What pack and unpack walk through, in this order.
+template <class Archive, class SomeExplanation>
+void lists_of(Archive& archive, SomeExplanation& explanation) {
+  archive.list(explanation.edges);
+  archive.list(explanation.source);
+  archive.list(explanation.target);
+  archive.list(explanation.score);
+  archive.list(explanation.selected);
+  archive.list(explanation.nodes);
+  archive.list(explanation.targets);
+  archive.list(explanation.prediction.probability);
+  archive.list(explanation.prediction_kept.probability);
+  archive.list(explanation.prediction_removed.probability);
+  archive.list(explanation.feature_score);
+}
+
+/// All explanations as arrays.
+class NpzArraysOf {
+ public:
+  explicit NpzArraysOf(const std::string& file) : file_(file) {}
+
+  void append(const Explanation& explanation) {
     const Instance& instance = explanation.instance;
-    check_explanation(explanation,
-                      fmt::format("{}: instance {}", path_.string(), instance_text(instance)));
     probability_.append(explanation.prediction.probability, instance);
     probability_kept_.append(explanation.prediction_kept.probability, instance);
     probability_removed_.append(explanation.prediction_removed.probability, instance);
     feature_score_.append(explanation.feature_score, instance);
     instance_.push_back(instance.id);
     second_.push_back(instance.second);
+    sampled_.push_back(explanation.sampled ? 1 : 0);
     edge_.append(explanation.edges);
-    append(source_, explanation.source);
-    append(target_, explanation.target);
-    append(score_, explanation.score);
+    pgexplainer::append(source_, explanation.source);
+    pgexplainer::append(target_, explanation.target);
+    pgexplainer::append(score_, explanation.score);
     for (const std::uint8_t flag : explanation.selected) selected_.push_back(flag ? 1 : 0);
     node_.append(explanation.nodes);
     target_node_.append(explanation.targets);
   }
 
-  void commit() override {
+  [[nodiscard]] std::map<std::string, NpyArray> arrays() const {
     std::map<std::string, NpyArray> arrays;
     for (const Rows* rows :
          {&probability_, &probability_kept_, &probability_removed_, &feature_score_})
       rows->store(arrays);
     arrays["instance"] = NpyArray::from(instance_);
     arrays["second"] = NpyArray::from(second_);
+    arrays["sampled"] = NpyArray::from_mask(sampled_);
     arrays["edge_ptr"] = edge_.ptr();
     arrays["edge"] = edge_.values();
     std::vector<std::int64_t> ends(source_.begin(), source_.end());
@@ -112,21 +169,41 @@ class NpzWriter : public ExplanationWriter {
     arrays["node"] = node_.values();
     arrays["target_ptr"] = target_node_.ptr();
     arrays["target"] = target_node_.values();
-    write_npz(path_, arrays);
+    return arrays;
   }
 
  private:
-  std::filesystem::path path_;
+  std::string file_;
   std::vector<std::int64_t> instance_, second_;
+  std::vector<std::uint8_t> sampled_;
   Lists<EdgeId> edge_;
   Lists<NodeId> node_, target_node_;
   std::vector<NodeId> source_, target_;  ///< of each edge, as score_ and selected_
   std::vector<float> score_;
   std::vector<std::uint8_t> selected_;
-  Rows probability_{"probability", path_.string()};
-  Rows probability_kept_{"probability_kept", path_.string()};
-  Rows probability_removed_{"probability_removed", path_.string()};
-  Rows feature_score_{"feature_score", path_.string()};
+  Rows probability_{"probability", file_};
+  Rows probability_kept_{"probability_kept", file_};
+  Rows probability_removed_{"probability_removed", file_};
+  Rows feature_score_{"feature_score", file_};
+};
+
+class NpzWriter : public ExplanationWriter {
+ public:
+  using ExplanationWriter::ExplanationWriter;
+
+  void commit() override {
+    NpzArraysOf all(path_.string());
+    Unpacker unpacker(file_.finished_records());
+    for (Explanation explanation; !unpacker.at_end();) {
+      explanation.instance.id = unpacker.value();
+      explanation.instance.second = unpacker.value();
+      explanation.sampled = unpacker.value() != 0;
+      lists_of(unpacker, explanation);
+      all.append(explanation);
+    }
+    write_npz(path_, all.arrays());
+    file_.discard();
+  }
 };
 
 /// Pointers of `count` lists into `total` values, checked.
@@ -170,8 +247,20 @@ std::vector<float> row_of(const Matrix<float>& rows, std::size_t i) {
 
 }  // namespace
 
-std::unique_ptr<ExplanationWriter> new_explanation_npz_writer(const std::filesystem::path& path) {
-  return std::make_unique<NpzWriter>(path);
+std::string explanation_record(const Explanation& explanation, const std::string& file) {
+  check_explanation(explanation,
+                    fmt::format("{}: instance {}", file, instance_text(explanation.instance)));
+  Packer packer;
+  packer.value(explanation.instance.id);
+  packer.value(explanation.instance.second);
+  packer.value(explanation.sampled ? 1 : 0);
+  lists_of(packer, explanation);
+  return packer.take();
+}
+
+std::unique_ptr<ExplanationWriter> new_explanation_npz_writer(const std::filesystem::path& path,
+                                                              WriterJob job) {
+  return std::make_unique<NpzWriter>(path, explanation_record, std::move(job));
 }
 
 std::vector<Explanation> read_explanations_npz(const std::filesystem::path& path) {
@@ -197,6 +286,9 @@ std::vector<Explanation> read_explanations_npz(const std::filesystem::path& path
   expect_length(score.size(), "score", edge.size());
   const auto selected = arrays.mask("selected");
   expect_length(selected.size(), "selected", edge.size());
+  std::vector<std::uint8_t> sampled(count, 0);
+  if (arrays.contains("sampled")) sampled = arrays.mask("sampled");
+  expect_length(sampled.size(), "sampled", count);
   const auto node = arrays.list<NodeId>("node");
   const auto target_node = arrays.list<NodeId>("target");
   const auto edge_ptr = read_ptr(arrays, "edge_ptr", count, edge.size());
@@ -211,6 +303,7 @@ std::vector<Explanation> read_explanations_npz(const std::filesystem::path& path
   for (std::size_t i = 0; i < count; ++i) {
     Explanation& explanation = explanations[i];
     explanation.instance = {instance[i], second[i]};
+    explanation.sampled = sampled[i] != 0;
     explanation.nodes = part(node, node_ptr, i);
     explanation.targets = part(target_node, target_ptr, i);
     explanation.edges = part(edge, edge_ptr, i);

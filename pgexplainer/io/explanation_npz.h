@@ -4,15 +4,21 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "pgexplainer/io/explanation_writer.h"
 
 namespace pgexplainer {
 
-/// Collects the arrays in memory, about 21 bytes per edge, until commit(): the format states their
-/// lengths first. Throws if instances differ in their number of classes or explained features.
-std::unique_ptr<ExplanationWriter> new_explanation_npz_writer(const std::filesystem::path& path);
+/// One explanation as it lies on the disk until commit(). An ExplanationEncoder.
+std::string explanation_record(const Explanation& explanation, const std::string& file);
+
+/// Before commit() the explanations are on the disk; commit() collects the arrays in memory, some
+/// 70 bytes per edge, as the format states their lengths first. It throws if instances differ in
+/// their number of classes or explained features.
+std::unique_ptr<ExplanationWriter> new_explanation_npz_writer(const std::filesystem::path& path,
+                                                              WriterJob job);
 
 /// Throws, naming file and array. Arrays of other names are ignored.
 std::vector<Explanation> read_explanations_npz(const std::filesystem::path& path);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "pgexplainer/core/error.h"
 
@@ -67,6 +68,10 @@ std::vector<EdgeId> reverse_positions(const Explanation& explanation) {
 }
 
 }  // namespace
+
+ExplanationWriter::ExplanationWriter(const std::filesystem::path& path, ExplanationEncoder encode,
+                                     WriterJob job)
+    : path_(path), encode_(encode), file_(path, std::move(job.name), job.resume) {}
 
 std::string instance_text(const Instance& instance) {
   return instance.is_link() ? fmt::format("{}-{}", instance.id, instance.second)

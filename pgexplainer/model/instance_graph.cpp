@@ -21,12 +21,19 @@ GnnInput<float> InstanceGraph::input() const {
 }
 
 InstanceCutter::InstanceCutter(const Dataset& dataset, const DatasetNorms<float>& norms, Task task,
-                               int num_hops)
+                               int num_hops, const CutOptions& options)
     : dataset_(&dataset),
       norms_(&norms),
       task_(task),
       num_hops_(num_hops),
-      builder_(dataset.graph) {}
+      max_edges_(options.max_edges),
+      builder_(dataset.graph, options) {
+  if (!options.num_neighbors.empty() && (task == Task::graph || num_hops == Gnn::kWholeGraph))
+    throw_bad_input(
+        "--num-neighbors {}: the predictions of this model depend on whole graphs, which cannot be "
+        "sampled hop by hop",
+        fmt::join(options.num_neighbors, ","));
+}
 
 void InstanceCutter::cut(const Instance& instance, InstanceGraph& result) {
   const std::int64_t bound =
@@ -62,6 +69,7 @@ void InstanceCutter::cut_around(const Instance& instance, InstanceGraph& result)
   builder_.build(targets, num_hops_, cut_);
   std::iota(targets.begin(), targets.end(), 0);
   result.logit_row = 0;
+  result.sampled = cut_.sampled();
   result.nodes.assign(cut_.nodes().begin(), cut_.nodes().end());
   result.edges.assign(cut_.edges().begin(), cut_.edges().end());
   const Adjacency graph = cut_.adjacency();
@@ -74,24 +82,30 @@ void InstanceCutter::cut_around(const Instance& instance, InstanceGraph& result)
     for (EdgeId e = graph.in_ptr[at(i)]; e < graph.in_ptr[at(i) + 1]; ++e) result.target[at(e)] = i;
   result.nodes_within.clear();
   for (int h = 0; h <= num_hops_; ++h) result.nodes_within.push_back(cut_.nodes_within(h));
-  // Edges among the nodes are all here, and the edges into a node keep the order of their ids.
-  result.reverse.resize(at(cut_.num_edges()));
+  // The edges into a node keep the order of their ids.
+  result.reverse.assign(at(cut_.num_edges()), kNoEdge);
   for (std::size_t e = 0; e < result.reverse.size(); ++e) {
+    if (result.reverse[e] != kNoEdge) continue;  // found from the other side
     const EdgeId wanted = dataset_->graph.reverse_edge(result.edges[e]);
+    if (wanted == kNoEdge) continue;
     const auto row = result.edges.begin();
-    const auto begin = row + graph.in_ptr[at(result.source[e])];
     const auto end = row + graph.in_ptr[at(result.source[e]) + 1];
-    const auto found = std::lower_bound(begin, end, wanted);
-    result.reverse[e] = wanted != kNoEdge && found != end && *found == wanted
-                            ? static_cast<EdgeId>(found - row)
-                            : kNoEdge;
+    const auto found = std::lower_bound(row + graph.in_ptr[at(result.source[e])], end, wanted);
+    if (found == end || *found != wanted) continue;
+    result.reverse[e] = found - row;
+    result.reverse[at(found - row)] = static_cast<EdgeId>(e);
   }
 }
 
 void InstanceCutter::cut_whole(const Instance& instance, NodeId first_node, NodeId num_nodes,
                                EdgeId first_edge, EdgeId num_edges, InstanceGraph& result) const {
+  if (num_edges > max_edges_)
+    throw_bad_input(
+        "{} {}: its prediction depends on {} edges, the limit is {}; give a higher --max-edges",
+        task_ == Task::graph ? "graph" : "node", instance.id, num_edges, max_edges_);
   const Graph& graph = dataset_->graph;
   const Adjacency all = graph.adjacency();
+  result.sampled = false;
   result.nodes.resize(at(num_nodes));
   std::iota(result.nodes.begin(), result.nodes.end(), first_node);
   result.edges.resize(at(num_edges));
@@ -144,6 +158,17 @@ void InstanceCutter::gather(InstanceGraph& result) const {
     result.norm[loops].loop.resize(all.loop.empty() ? 0 : at(result.num_nodes()));
     for (std::size_t i = 0; i < result.norm[loops].loop.size(); ++i)
       result.norm[loops].loop[i] = all.loop[at(result.nodes[i])];
+    if (result.sampled) scale_to_all(result, result.norm[loops].edge);
+  }
+}
+
+// A sum over some of the edges into a node becomes an estimate of the sum over all of them.
+void InstanceCutter::scale_to_all(const InstanceGraph& result, std::vector<float>& edge) const {
+  for (std::size_t e = 0; e < edge.size(); ++e) {
+    const NodeId target = result.target[e];
+    const EdgeId kept = result.in_ptr[at(target) + 1] - result.in_ptr[at(target)];
+    edge[e] *= static_cast<float>(dataset_->graph.in_degree(result.nodes[at(target)])) /
+               static_cast<float>(kept);
   }
 }
 

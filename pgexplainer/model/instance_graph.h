@@ -31,6 +31,7 @@ struct InstanceGraph {
   std::vector<EdgeId> reverse;         ///< local edge in the other direction, or kNoEdge
   std::vector<NodeId> targets;         ///< local nodes whose prediction this is; empty for a graph
   Index logit_row = 0;                 ///< the row of the network's logits that is explained
+  bool sampled = false;                ///< part of the computation graph, by CutOptions
 
   [[nodiscard]] NodeId num_nodes() const { return static_cast<NodeId>(nodes.size()); }
   [[nodiscard]] EdgeId num_edges() const { return static_cast<EdgeId>(edges.size()); }
@@ -49,9 +50,13 @@ struct InstanceGraph {
 /// dataset and the norms must outlive it.
 class InstanceCutter {
  public:
-  InstanceCutter(const Dataset& dataset, const DatasetNorms<float>& norms, Task task, int num_hops);
+  /// Throws if num_neighbors is given for what is not cut hop by hop.
+  InstanceCutter(const Dataset& dataset, const DatasetNorms<float>& norms, Task task, int num_hops,
+                 const CutOptions& options = {});
 
-  /// Reuses the memory of `result`. Throws if the dataset has no such instance.
+  /// Reuses the memory of `result`. Throws if the dataset has no such instance, or it has too many
+  /// edges. Of a sampled instance, the coefficients of GCN are scaled so that a node gets as much
+  /// as from all its neighbours.
   void cut(const Instance& instance, InstanceGraph& result);
 
  private:
@@ -59,11 +64,13 @@ class InstanceCutter {
   void cut_whole(const Instance& instance, NodeId first_node, NodeId num_nodes, EdgeId first_edge,
                  EdgeId num_edges, InstanceGraph& result) const;
   void gather(InstanceGraph& result) const;
+  void scale_to_all(const InstanceGraph& result, std::vector<float>& edge) const;
 
   const Dataset* dataset_;
   const DatasetNorms<float>* norms_;
   Task task_;
   int num_hops_;
+  EdgeId max_edges_;
   ComputationGraphBuilder builder_;
   ComputationGraph cut_;
 };

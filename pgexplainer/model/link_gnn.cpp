@@ -54,6 +54,12 @@ class LinkGnn : public Gnn {
   [[nodiscard]] Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const override {
     return encoder_->embed(input, kind);
   }
+  [[nodiscard]] Matrix<float> attention(const GnnInput<float>& input) const override {
+    return encoder_->attention(input);
+  }
+  [[nodiscard]] int num_attention_layers() const override {
+    return encoder_->num_attention_layers();
+  }
   [[nodiscard]] std::unique_ptr<GnnRun> new_run() const override {
     return std::make_unique<LinkRun>(encoder_->new_run());
   }

@@ -122,7 +122,7 @@ TEST_F(ExplainVerb, SelectsAsAsked) {
     return std::count(selected.begin(), selected.end(), 1);
   };
   EXPECT_EQ(num_selected("--top-k 3"), 6);
-  EXPECT_EQ(num_selected("--max-edges 7"), 6);
+  EXPECT_EQ(num_selected("--max-selected 7"), 6);
   EXPECT_EQ(num_selected("--use-threshold --threshold 1e9"), 0);
   EXPECT_EQ(num_selected("--top-k 0"), 0);
   EXPECT_LE(num_selected("--top-k 8 --connected"), 16);

@@ -187,7 +187,7 @@ TEST(SelectEdges, ThresholdComesBeforeBudgetBeforeTopK) {
   SelectionOptions options;
   options.top_k = 3;
   EXPECT_EQ(select_edges(explanation, options), top_k(explanation, 3));
-  options.max_edges = 1;
+  options.max_selected = 1;
   EXPECT_EQ(select_edges(explanation, options), within_budget(explanation, 1));
   options.use_threshold = true;
   options.threshold = 3.0;

@@ -40,6 +40,12 @@ Explanation small() {
   return explanation;
 }
 
+std::string line_of(const Explanation& explanation) {
+  std::string line = explanation_json(explanation, "x");
+  line.pop_back();  // the line end
+  return line;
+}
+
 void write_all(const std::filesystem::path& path, const std::vector<Explanation>& explanations) {
   const auto writer = new_explanation_writer(path);
   for (const Explanation& explanation : explanations) writer->write(explanation);
@@ -110,7 +116,7 @@ RC_GTEST_PROP(ExplanationFile, CsvKeepsTheEdgesOfInstancesThatHaveSome, ()) {
 
 TEST(ExplanationFile, JsonHasTheKeysThatScriptsReadWith) {
   Explanation explanation = small();
-  const auto json = nlohmann::json::parse(explanation_json(explanation));
+  const auto json = nlohmann::json::parse(explanation_json(explanation, "x"));
   EXPECT_EQ(json["instance"], 7);
   EXPECT_EQ(json["edges"].size(), 3U);
   EXPECT_EQ(json["edges"][2], (nlohmann::json{4, 7, -2}));
@@ -125,7 +131,7 @@ TEST(ExplanationFile, JsonHasTheKeysThatScriptsReadWith) {
   EXPECT_FALSE(json.contains("feature_scores"));
   explanation.instance = {7, 3};
   explanation.feature_score = {0.5F};
-  const auto link = nlohmann::json::parse(explanation_json(explanation));
+  const auto link = nlohmann::json::parse(explanation_json(explanation, "x"));
   EXPECT_EQ(link["instance"], (nlohmann::json{7, 3}));
   EXPECT_EQ(link["feature_scores"], nlohmann::json::array({0.5}));
 }
@@ -133,7 +139,7 @@ TEST(ExplanationFile, JsonHasTheKeysThatScriptsReadWith) {
 TEST(ExplanationFile, WritesFloatsWithTheFewestDigits) {
   Explanation explanation = small();
   explanation.score = {0.1F, 1e-7F, -0.0F};
-  const std::string text = explanation_json(explanation);
+  const std::string text = explanation_json(explanation, "x");
   expect_parts(text, {"[3,7,0.1]", "[7,3,1e-07]", "[4,7,-0.0]"});
 }
 
@@ -141,11 +147,12 @@ TEST(ExplanationFile, CsvHasOneLinePerEdge) {
   const TemporaryFolder folder;
   Explanation link = small();
   link.instance = {7, 4};
+  link.sampled = true;
   write_all(folder / "a.csv", {small(), link});
   EXPECT_EQ(read_file_text(folder / "a.csv"),
-            "instance,second,source,target,edge,score,selected\n"
-            "7,,3,7,20,0.5,1\n7,,7,3,11,0.1,1\n7,,4,7,5,-2,0\n"
-            "7,4,3,7,20,0.5,1\n7,4,7,3,11,0.1,1\n7,4,4,7,5,-2,0\n");
+            "instance,second,source,target,edge,score,selected,sampled\n"
+            "7,,3,7,20,0.5,1,0\n7,,7,3,11,0.1,1,0\n7,,4,7,5,-2,0,0\n"
+            "7,4,3,7,20,0.5,1,1\n7,4,7,3,11,0.1,1,1\n7,4,4,7,5,-2,0,1\n");
 }
 
 TEST(ExplanationFile, NpzHasTheShapesOfTheDocumentation) {
@@ -156,6 +163,7 @@ TEST(ExplanationFile, NpzHasTheShapesOfTheDocumentation) {
   const NpzArrays arrays = read_npz(folder / "a.npz");
   using Shape = std::vector<std::int64_t>;
   for (const auto& [name, shape] : std::map<std::string, Shape>{{"instance", {2}},
+                                                                {"sampled", {2}},
                                                                 {"second", {2}},
                                                                 {"edge_ptr", {3}},
                                                                 {"edge", {6}},
@@ -170,7 +178,7 @@ TEST(ExplanationFile, NpzHasTheShapesOfTheDocumentation) {
                                                                 {"probability_kept", {2, 2}},
                                                                 {"probability_removed", {2, 2}}})
     EXPECT_EQ(arrays.shape(name), shape) << name;
-  EXPECT_EQ(arrays.names().size(), 14U);
+  EXPECT_EQ(arrays.names().size(), 15U);
   EXPECT_EQ(arrays.array("score").dtype, "<f4");
   EXPECT_EQ(arrays.array("selected").dtype, "|b1");
 }
@@ -298,20 +306,14 @@ TEST(ExplanationFile, NpzRefusesInstancesWithOtherNumbersOfClasses) {
   Explanation other = small();
   other.prediction.probability.push_back(0);
   other.prediction_kept = other.prediction_removed = {};
-  expect_parts(message_of([&] { writer->write(other); }), {"probability", "3", "2", ".jsonl"});
-}
-
-TEST(ExplanationFile, CsvRefusesAnInstanceTwice) {
-  const TemporaryFolder folder;
-  const auto writer = new_explanation_writer(folder / "a.csv");
-  writer->write(small());
-  expect_parts(message_of([&] { writer->write(small()); }), {"instance 7", "second time"});
+  writer->write(other);
+  expect_parts(message_of([&] { writer->commit(); }), {"probability", "3", "2", ".jsonl"});
 }
 
 TEST(ExplanationFile, BadJsonIsRefusedWithLineAndKey) {
   const TemporaryFolder folder;
   const auto path = folder / "a.jsonl";
-  const std::string good = explanation_json(small());
+  const std::string good = line_of(small());
   struct Case {
     std::string from, to, part;
   };
@@ -338,6 +340,7 @@ TEST(ExplanationFile, BadJsonIsRefusedWithLineAndKey) {
                                 {"\"prediction\"", "\"predicted\"", "'prediction'"},
                                 {"\"kept\":[0.5,0.5]", "\"kept\":[0.5]", "with the selected"},
                                 {"\"kept\":[0.5,0.5]", "\"kept\":[\"0.5\"]", "'kept'"},
+                                {"\"nodes\"", "\"sampled\":1,\"nodes\"", "'sampled'"},
                                 {"}}", "}", "JSON"},
                                 {"{\"instance\"", "[{\"instance\"", "JSON"}};
   for (const Case& bad : cases) {
@@ -356,7 +359,7 @@ TEST(ExplanationFile, BadJsonIsRefusedWithLineAndKey) {
 
 TEST(ExplanationFile, JsonMayHaveOtherKeysAndBlankLines) {
   const TemporaryFolder folder;
-  std::string line = explanation_json(small());
+  std::string line = line_of(small());
   line.insert(1, "\"comment\": \"checked by hand\", ");
   write_text(folder / "a.json", line + "\r\n\n" + line);
   const auto read = read_explanations(folder / "a.json");
@@ -426,6 +429,7 @@ TEST(ExplanationFile, BadNpzIsRefusedWithTheArray) {
       {"score", NpyArray::from(std::vector<float>{1, 2, std::nanf("")})},
       {"selected", NpyArray::from(Numbers{0, 1, 2})},
       {"selected", NpyArray::from(Numbers{0, 1})},
+      {"sampled", NpyArray::from(Numbers{0, 1})},
       {"node", NpyArray::from(Numbers{0, 1, std::int64_t{1} << 40})},
       {"probability", matrix(2, 2)},
       {"probability_kept", matrix(1, 3)},
@@ -439,7 +443,7 @@ TEST(ExplanationFile, BadNpzIsRefusedWithTheArray) {
     EXPECT_TRUE(message.starts_with(path.string())) << name << ": " << message;
   }
   for (const std::string& name : good.names()) {
-    if (name.starts_with("probability")) continue;  // optional
+    if (name.starts_with("probability") || name == "sampled") continue;  // optional
     std::map<std::string, NpyArray> arrays;
     for (const std::string& each : good.names())
       if (each != name) arrays[each] = good.array(each);

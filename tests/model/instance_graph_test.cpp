@@ -5,6 +5,7 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/random_dataset.h"
 #include "tests/support/random_model.h"
 
@@ -148,6 +149,62 @@ TEST(InstanceGraph, RefusesWhatTheDatasetDoesNotHave) {
     EXPECT_THROW(cutter.cut(bad, graph), Error);
   cutter.cut({0, 2}, graph);
   EXPECT_EQ(graph.targets.size(), 2U);
+}
+
+// A hub that hears from leaves which all say the same: its sampled sum, scaled, is the whole one.
+TEST(InstanceGraph, SampledInstanceHearsAsMuchAsTheWholeOne) {
+  const NodeId leaves = 500;
+  std::vector<NodeId> source, target;
+  for (NodeId leaf = 1; leaf <= leaves; ++leaf) {
+    source.insert(source.end(), {0, leaf});
+    target.insert(target.end(), {leaf, 0});
+  }
+  Dataset dataset;
+  dataset.graph = Graph(leaves + 1, source, target);
+  dataset.graph_ptr = {0, leaves + 1};
+  dataset.edge_ptr = {0, 2 * leaves};
+  dataset.x = Matrix<float>::Ones(leaves + 1, 3);
+  ModelSpec spec;
+  spec.in_channels = 3;
+  spec.num_classes = 2;
+  spec.blocks.push_back({{{"type", "GCNConv"}, {"name", "a"}, {"out_channels", 2}}});
+  const auto gnn = make_gnn(std::make_shared<NativeGnn<float>>(spec, "test", 1));
+  const DatasetNorms<float> norms(dataset, gnn->reads_gcn_norm());
+  CutOptions options;
+  InstanceGraph exact, sample;
+  InstanceCutter(dataset, norms, Task::node, 1, options).cut({0}, exact);
+  options.max_edges = 100;
+  options.num_neighbors = {10};
+  InstanceCutter cutter(dataset, norms, Task::node, 1, options);
+  cutter.cut({0}, sample);
+  EXPECT_FALSE(exact.sampled);
+  EXPECT_TRUE(sample.sampled);
+  EXPECT_EQ(sample.num_edges(), 20);
+  EXPECT_TRUE(gnn->predict(sample.input()).isApprox(gnn->predict(exact.input()), 1e-4F));
+  for (EdgeId e = 0; e < sample.num_edges(); ++e)
+    EXPECT_EQ(sample.reverse[at(sample.reverse[at(e)])], e);
+  cutter.cut({3}, sample);
+  EXPECT_FALSE(sample.sampled);
+}
+
+TEST(InstanceGraph, OfWholeGraphsKnowsTheLimitButNoSampling) {
+  Dataset dataset;
+  dataset.graph = Graph(3, {0, 1}, {1, 2});
+  dataset.graph_ptr = {0, 3};
+  dataset.edge_ptr = {0, 2};
+  dataset.x = Matrix<float>::Ones(3, 1);
+  const DatasetNorms<float> norms(dataset, {false, false});
+  CutOptions options;
+  options.max_edges = 1;
+  InstanceGraph graph;
+  for (const Task task : {Task::node, Task::graph}) {
+    InstanceCutter cutter(dataset, norms, task, Gnn::kWholeGraph, options);
+    expect_bad_input([&] { (void)cutter.cut({0}, graph); },
+                     {"0: its prediction depends on 2 edges, the limit is 1"});
+  }
+  options.num_neighbors = {2, 2};
+  expect_bad_input([&] { (void)InstanceCutter(dataset, norms, Task::graph, 2, options); },
+                   {"whole graphs"});
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ inline Explanation random_explanation(std::int64_t id, std::size_t classes, std:
   for (Prediction* prediction :
        {&explanation.prediction, &explanation.prediction_kept, &explanation.prediction_removed})
     prediction->probability = any_finite_floats(classes, random);
+  explanation.sampled = random.below(2) == 0;
   return explanation;
 }
 
@@ -91,6 +92,7 @@ inline void expect_same_edges(const Explanation& a, const Explanation& b) {
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.reverse, b.reverse);
   EXPECT_EQ(a.selected, b.selected);
+  EXPECT_EQ(a.sampled, b.sampled);
   EXPECT_TRUE(same_floats(a.score, b.score));
 }
 
