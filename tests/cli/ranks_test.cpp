@@ -80,10 +80,6 @@ TEST_F(Ranks, ExplainTheSameBytesAsOneProcess) {
     for (int ranks = 1; ranks <= 4; ++ranks) {
       const std::string together = file(std::string("of-ranks-") + name);
       const ToolResult result = run_ranks(ranks, explain + together);
-      if (messages(result) ==
-          std::vector<std::string>{
-              "pgexplainer: explain is work for one process; run it without mpirun"})
-        GTEST_SKIP() << "explain knows no ranks yet";
       EXPECT_EQ(result.exit_code, 0) << result.err;
       EXPECT_EQ(bytes(together), bytes(file(name))) << name << ", ranks: " << ranks;
       std::filesystem::remove(together);
@@ -91,11 +87,24 @@ TEST_F(Ranks, ExplainTheSameBytesAsOneProcess) {
   }
 }
 
+TEST_F(Ranks, GoOnWithExplanationsWhereAKilledJobEnded) {
+  const std::string explain = verb("explain") + "--method gnnexplainer --instances all ";
+  run(explain + "-o " + file("whole.jsonl"));
+  const std::string output = "-o " + file("resumed.jsonl");
+  run_script(3, "[ $rank = 2 ] && (sleep 0.5; kill -9 $$) & exec $tool " + explain + output);
+  const ToolResult result = run_ranks(2, explain + output + " --resume");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(bytes(file("resumed.jsonl")), bytes(file("whole.jsonl")));
+}
+
 TEST_F(Ranks, EndWithOneMessageWhenAllReadBadInput) {
   const std::string output = " -o " + explainer();
   expect_refused_by_ranks(
       [&] { return run_ranks(3, "fit --data " + file("no.npz") + " --model " + model() + output); },
       "no.npz: no such file");
+  const std::string explanations = " -o " + file("e.jsonl");
+  expect_refused_by_ranks([&] { return run_ranks(3, verb("explain") + explanations); },
+                          "needs --explainer FILE");
   expect_refused_by_ranks([&] { return run_ranks(3, verb("fit") + "--colour red" + output); },
                           "--colour");
   expect_refused_by_ranks(
