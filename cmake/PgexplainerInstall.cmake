@@ -6,7 +6,8 @@ install(DIRECTORY pgexplainer/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pgexplain
 install(TARGETS pgexplainer_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT pgexplainer_targets NAMESPACE pgexplainer:: DESTINATION ${package_dir})
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/pgexplainerConfig.cmake
-"include(\${CMAKE_CURRENT_LIST_DIR}/PgexplainerDependencies.cmake)
+"set(PGEXPLAINER_WITH_MPI ${PGEXPLAINER_WITH_MPI})
+include(\${CMAKE_CURRENT_LIST_DIR}/PgexplainerDependencies.cmake)
 include(\${CMAKE_CURRENT_LIST_DIR}/pgexplainer_targets.cmake)
 ")
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/pgexplainerConfigVersion.cmake

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "pgexplainer/core/option_fields.h"
+#include "pgexplainer/parallel/communicator.h"
 
 namespace pgexplainer::cli {
 
@@ -25,6 +26,15 @@ struct CommonOptions {
 };
 
 void add_common_options(CLI::App& verb, CommonOptions& common);
+
+/// The processes that do this job together; one, unless a launcher such as mpirun started several.
+/// Every rank runs the verb; rank 0 alone prints and writes.
+Communicator& communicator();
+/// Of main.cpp, before any verb runs.
+void set_communicator(Communicator& job);
+
+/// --threads; by default, this rank's share of the cores of its machine. Every rank asks at once.
+int num_threads(const CommonOptions& common);
 
 /// Prints one JSON object on stdout.
 void print_json(const nlohmann::ordered_json& object);

@@ -39,18 +39,23 @@ nlohmann::ordered_json ranked_features(const PGExplainer& explainer, const Datas
 
 void fit(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  { const AtomicFile can_be_written(arguments.output); }
+  const bool root = communicator().is_root();
+  if (root) {
+    const AtomicFile can_be_written(arguments.output);
+  }
   PGExplainer explainer(arguments.pg_explainer.options(), arguments.common.seed);
   const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::vector<Instance>& instances = loaded->instances;
   check_options_for(explainer.options(), instances);
-  ThreadPool pool(arguments.common.threads);
+  ThreadPool pool(num_threads(arguments.common));
+  const Workers workers(pool, communicator());
   FitReport report;
   {
     ProgressBar bar("fitting");
-    report = explainer.fit(*loaded->model, instances, pool, bar.callback());
+    report = explainer.fit(*loaded->model, instances, workers, bar.callback());
   }
-  if (interrupted()) throw_failed("interrupted; no explainer was written");
+  if (!workers.all_say(!interrupted())) throw_failed("interrupted; no explainer was written");
+  if (!root) return;
   write_explainer(arguments.output, explainer,
                   {{"dataset", loaded->dataset.name},
                    {"model", arguments.explaining.model},

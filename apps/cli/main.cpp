@@ -1,24 +1,22 @@
-// pgexplainer VERB ...: exit 0 done, 1 failed, 2 bad usage or bad input.
+// pgexplainer VERB ...: exit 0 done, 1 failed, 2 bad usage or bad input. Of several processes that
+// mpirun started, rank 0 says how the job ended, and returns it.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <system_error>
 
 #include "apps/cli/cli.h"
 #include "pgexplainer/core/error.h"
+#include "pgexplainer/parallel/mpi_communicator.h"
 
 namespace pgexplainer::cli {
 namespace {
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
-
-int fail(int exit_code, const std::string& message) {
-  fmt::print(stderr, "pgexplainer: {}\n", message);
-  return exit_code;
-}
 
 /// CLI11 calls an unknown verb or name a missing one; say which word it did not know.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
@@ -37,7 +35,18 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{} is not known here, expected one of: {}", unknown.front(), names);
 }
 
-int run(int argc, char** argv) {
+/// The other verbs would do the same work on every rank.
+void refuse_ranks(CLI::App& app) {
+  for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string name = verb->get_name();
+    if (name == "fit") continue;
+    verb->preparse_callback([name](std::size_t) {
+      throw_bad_input("{} is work for one process; run it without mpirun", name);
+    });
+  }
+}
+
+Ending run(int argc, char** argv) {
   CLI::App app("Which edges made a graph neural network decide.", "pgexplainer");
   app.set_version_flag("--version", "pgexplainer " PGEXPLAINER_VERSION);
   app.require_subcommand(1);
@@ -50,19 +59,34 @@ int run(int argc, char** argv) {
   add_explain(app);
   add_evaluate(app);
   add_reproduce(app);
+  if (communicator().size() > 1) refuse_ranks(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    return fail(kBadInput, usage_error(app, error));
+    if (error.get_exit_code() != 0) return {kBadInput, usage_error(app, error)};
+    if (communicator().is_root()) app.exit(error);  // --help and --version
   }
-  return 0;
+  // Nothing the tool printed may be lost unnoticed; a reader that left (head, say) is no failure.
+  if (std::fflush(stdout) != 0 && errno != EPIPE)
+    return {kFailed, "cannot write to standard output"};
+  return {};
 }
 
-/// Nothing the tool printed may be lost unnoticed; a reader that left (head, say) is no failure.
-int flush_output(int exit_code) {
-  if (std::fflush(stdout) == 0 || errno == EPIPE) return exit_code;
-  return fail(kFailed, "cannot write to standard output");
+/// What is thrown becomes a message and an exit code.
+template <class Action>
+Ending ending_of(const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    return {error.kind() == Error::Kind::bad_input ? kBadInput : kFailed, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {kFailed, "out of memory; a smaller dataset or batch needs less"};
+  } catch (const std::system_error& error) {
+    if (error.code().value() == EPIPE) return {};
+    return {kFailed, error.what()};
+  } catch (const std::exception& error) {
+    return {kFailed, error.what()};
+  }
 }
 
 }  // namespace
@@ -71,17 +95,14 @@ int flush_output(int exit_code) {
 int main(int argc, char** argv) {
   using namespace pgexplainer;
   std::signal(SIGPIPE, SIG_IGN);
-  try {
-    return cli::flush_output(cli::run(argc, argv));
-  } catch (const Error& error) {
-    return cli::fail(error.kind() == Error::Kind::bad_input ? cli::kBadInput : cli::kFailed,
-                     error.what());
-  } catch (const std::bad_alloc&) {
-    return cli::fail(cli::kFailed, "out of memory; a smaller dataset or batch needs less");
-  } catch (const std::system_error& error) {
-    if (error.code().value() == EPIPE) return 0;
-    return cli::fail(cli::kFailed, error.what());
-  } catch (const std::exception& error) {
-    return cli::fail(cli::kFailed, error.what());
-  }
+  std::unique_ptr<JobCommunicator> job;
+  Ending ending = cli::ending_of([&] {
+    job = join_job();
+    if (job) cli::set_communicator(*job);
+    return cli::run(argc, argv);
+  });
+  if (job) ending = job->end(ending);
+  if (!cli::communicator().is_root()) return 0;  // rank 0 speaks for all
+  if (!ending.message.empty()) fmt::print(stderr, "pgexplainer: {}\n", ending.message);
+  return ending.exit_code;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "apps/cli/cli.h"
+
 namespace pgexplainer::cli {
 namespace {
 
@@ -70,18 +72,20 @@ ProgressBar::ProgressBar(std::string title, std::chrono::duration<double> delay,
     : title_(std::move(title)),
       delay_(delay),
       terminal_(terminal),
-      visible_(isatty(terminal) == 1),
+      visible_(isatty(terminal) == 1 && communicator().is_root()),
       start_(Clock::now()),
       last_(start_) {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
 
 ProgressBar::~ProgressBar() {
   if (drawn_) write_text(terminal_, "\r\x1b[K");
   std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 Progress ProgressBar::callback(std::int64_t before) {

@@ -1,4 +1,5 @@
-// A progress bar for long work, and Ctrl-C as a polite request to stop.
+// A progress bar for long work, and Ctrl-C (or SIGTERM, of job schedulers) as a polite request to
+// stop.
 #pragma once
 
 #include <unistd.h>
@@ -13,8 +14,9 @@
 namespace pgexplainer::cli {
 
 /// Draws one line on a terminal, with rate and time left, if the work takes longer than `delay`;
-/// draws nothing elsewhere. The line is wiped at the end. While a bar exists, the first Ctrl-C
-/// makes its callback return false; the second one kills the program as usual.
+/// draws nothing elsewhere, and on ranks other than 0. The line is wiped at the end. While a bar
+/// exists, the first Ctrl-C makes its callback return false; the second one kills the program as
+/// usual.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string title,
@@ -42,7 +44,7 @@ class ProgressBar {
   Clock::time_point last_;
 };
 
-/// Whether Ctrl-C was pressed while a bar existed.
+/// Whether Ctrl-C was pressed, or SIGTERM sent, while a bar existed.
 bool interrupted();
 
 /// The text of the bar. `seconds` have passed since `first` of `total` pieces were done; total 0 =

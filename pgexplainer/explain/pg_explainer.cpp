@@ -85,8 +85,8 @@ std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Wo
   std::vector<std::uint8_t> mine(count, batches || options.features ? 1 : 0);
   for (const auto list : {train, check}) {
     const Pieces pieces(list.size());
-    const Workers::Range own = workers.own(pieces.count);
-    for (std::size_t i = pieces.begin(own.begin); i < pieces.begin(own.end); ++i) mine[list[i]] = 1;
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (workers.does(i / pieces.chunk)) mine[list[i]] = 1;
   }
   std::vector<std::size_t> members;
   for (std::size_t i = 0; i < count; ++i)

@@ -1,7 +1,7 @@
 // Who does a job: the threads of this process and, if there are several, the processes (ranks).
-// Pieces of work are cut by the data and dealt to the ranks in ranges; every rank then sees the
-// results of all pieces, so that what it computes from them has the same bits everywhere, for any
-// number of ranks.
+// Pieces of work are cut by the data and dealt to the ranks; every rank then sees the results of
+// all pieces, so that what it computes from them has the same bits everywhere, for any number of
+// ranks.
 #pragma once
 
 #include <cstddef>
@@ -29,20 +29,19 @@ class Workers {
   ThreadPool& pool;
   Communicator& communicator;
 
-  /// Pieces [begin, end).
-  struct Range {
-    std::size_t begin, end;
-  };
-  /// What this rank does of so many pieces.
-  [[nodiscard]] Range own(std::size_t pieces) const { return of_rank(pieces, communicator.rank()); }
+  /// Whether this rank does a piece. They are dealt like cards, for neighbours cost alike.
+  [[nodiscard]] bool does(std::size_t piece) const {
+    return piece % at(communicator.size()) == at(communicator.rank());
+  }
 
   /// Calls body(piece, worker) for the pieces of this rank, on its threads.
   template <class Body>
   void run(std::size_t pieces, Body&& body) const {
-    const auto [begin, end] = own(pieces);
-    const std::size_t first = begin;
-    pool.run(static_cast<std::int64_t>(end - first),
-             [&](std::int64_t i, int worker) { body(first + at(i), worker); });
+    const std::size_t rank = at(communicator.rank());
+    const std::size_t ranks = at(communicator.size());
+    const std::size_t own = pieces / ranks + (rank < pieces % ranks ? 1 : 0);
+    pool.run(static_cast<std::int64_t>(own),
+             [&](std::int64_t i, int worker) { body(rank + at(i) * ranks, worker); });
   }
 
   /// `values` are equally many of each piece, one piece after the other. Every rank has filled in
@@ -52,20 +51,19 @@ class Workers {
     static_assert(std::is_trivially_copyable_v<T>);
     if (communicator.size() == 1 || values.empty()) return;
     const std::size_t width = values.size() / pieces;
-    const auto bytes_of = [&](int rank) {
-      const Range range = of_rank(pieces, rank);
-      return std::as_writable_bytes(
-          values.subspan(range.begin * width, (range.end - range.begin) * width));
-    };
-    const std::span<std::byte> mine = bytes_of(communicator.rank());
-    const std::vector<std::string> all =
-        communicator.all_gather({reinterpret_cast<const char*>(mine.data()), mine.size()});
-    for (int rank = 0; rank < communicator.size(); ++rank) {
-      const std::span<std::byte> theirs = bytes_of(rank);
-      if (all[at(rank)].size() != theirs.size())
-        throw_failed("process {} sent {} bytes, expected {}; do all run the same command?", rank,
-                     all[at(rank)].size(), theirs.size());
-      if (!theirs.empty()) std::memcpy(theirs.data(), all[at(rank)].data(), theirs.size());
+    const std::size_t bytes = width * sizeof(T);
+    std::string mine;
+    for (std::size_t piece = 0; piece < pieces; ++piece)
+      if (does(piece)) mine.append(reinterpret_cast<const char*>(&values[piece * width]), bytes);
+    const std::vector<std::string> all = communicator.all_gather(mine);
+    std::vector<std::size_t> taken(all.size(), 0);
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      const std::size_t rank = piece % all.size();
+      if (taken[rank] + bytes > all[rank].size())
+        throw_failed("rank {} sent {} bytes, expected more; do all run the same command?", rank,
+                     all[rank].size());
+      std::memcpy(&values[piece * width], all[rank].data() + taken[rank], bytes);
+      taken[rank] += bytes;
     }
   }
 
@@ -78,10 +76,6 @@ class Workers {
   }
 
  private:
-  [[nodiscard]] Range of_rank(std::size_t pieces, int rank) const {
-    const std::size_t ranks = at(communicator.size());
-    return {pieces * at(rank) / ranks, pieces * (at(rank) + 1) / ranks};
-  }
   static Communicator& one_process() {
     static OneProcess alone;
     return alone;

@@ -71,22 +71,24 @@ TEST(ProgressBar, DrawsNothingElsewhere) {
 }
 
 TEST(ProgressBarDeathTest, FirstInterruptStopsTheWorkSecondOneKills) {
-  EXPECT_EXIT(
-      {
-        ProgressBar bar("work");
-        const Progress progress = bar.callback();
-        const bool before = progress(0, 2, "");
-        std::raise(SIGINT);
-        std::_Exit(before && !progress(1, 2, "") && interrupted() ? 7 : 8);
-      },
-      testing::ExitedWithCode(7), "");
-  EXPECT_EXIT(
-      {
-        ProgressBar bar("work");
-        std::raise(SIGINT);
-        std::raise(SIGINT);
-      },
-      testing::KilledBySignal(SIGINT), "");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    EXPECT_EXIT(
+        {
+          ProgressBar bar("work");
+          const Progress progress = bar.callback();
+          const bool before = progress(0, 2, "");
+          std::raise(signal);
+          std::_Exit(before && !progress(1, 2, "") && interrupted() ? 7 : 8);
+        },
+        testing::ExitedWithCode(7), "");
+    EXPECT_EXIT(
+        {
+          ProgressBar bar("work");
+          std::raise(signal);
+          std::raise(signal);
+        },
+        testing::KilledBySignal(signal), "");
+  }
 }
 
 }  // namespace

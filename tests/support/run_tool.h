@@ -1,39 +1,15 @@
 // Runs the command line tool and catches what it prints.
 #pragma once
 
-#include <sys/wait.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
-#include "tests/support/temporary_folder.h"
+#include "tests/support/run_command.h"
 
 namespace pgexplainer {
 
-struct ToolResult {
-  int exit_code;
-  std::string out;
-  std::string err;
-};
-
 /// `arguments` are words of a shell command line, redirections included.
 inline ToolResult run_tool(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const auto text_of = [&](const char* name) {
-    std::string text;
-    if (std::FILE* file = std::fopen((folder.path() / name).c_str(), "r")) {
-      for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
-      std::fclose(file);
-    }
-    return text;
-  };
-  const std::string command = std::string("exec >'") + (folder.path() / "out").string() + "' 2>'" +
-                              (folder.path() / "err").string() + "'; " PGEXPLAINER_TOOL " " +
-                              arguments;
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of("out"),
-          text_of("err")};
+  return run_command(PGEXPLAINER_TOOL " " + arguments);
 }
 
 }  // namespace pgexplainer
