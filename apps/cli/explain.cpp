@@ -194,8 +194,8 @@ void explain_verb(const Arguments& arguments) {
         "{}: one picture cannot show {} instances; name one with --instances, or give --pictures "
         "DIR",
         arguments.output, instances.size());
-  ThreadPool pool(arguments.common.threads);
-  const Workers workers(pool);
+  ThreadPool pool(num_threads(arguments.common));
+  const Workers workers(pool, communicator());
   const ExplainTotals totals =
       write_explanations(arguments, *explainer, *loaded, instances, workers);
   if (!workers.communicator.is_root()) return;

@@ -39,7 +39,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
 void refuse_ranks(CLI::App& app) {
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     const std::string name = verb->get_name();
-    if (name == "fit") continue;
+    if (name == "fit" || name == "explain") continue;
     verb->preparse_callback([name](std::size_t) {
       throw_bad_input("{} is work for one process; run it without mpirun", name);
     });
