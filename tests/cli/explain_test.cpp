@@ -168,8 +168,9 @@ TEST_F(ExplainVerb, RefusesOrSamplesInstancesWithTooManyEdges) {
   expect_refused(fitted("--instances all --num-neighbors 3,3", "x.jsonl"), "expected 3 numbers");
   expect_refused(fitted("--instances all --max-edges -1", "x.jsonl"), "--max-edges");
   make_graphs();
-  expect_refused(graphs_verb("explain") + "--method random --max-edges 3 -o " + file("x.jsonl"),
-                 "graph 0: its prediction depends on");
+  expect_refused(
+      graphs_verb("explain") + "--method random --threads 1 --max-edges 3 -o " + file("x.jsonl"),
+      "graph 0: its prediction depends on");
   std::vector<Explanation> read;
   for (const char* name : {"x.jsonl", "x.csv", "x.npz"}) {
     const std::string few = "--instances all --max-edges 60 --num-neighbors 3,3,3 ";
