@@ -1,4 +1,5 @@
 #include <cmath>
+#include <csignal>
 #include <cstring>
 
 #include "pgexplainer/explain/methods.h"
@@ -6,6 +7,7 @@
 #include "pgexplainer/io/explanation_file.h"
 #include "pgexplainer/io/safetensors.h"
 #include "tests/support/explaining_test.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/xml_check.h"
 
 namespace pgexplainer {
@@ -96,6 +98,9 @@ TEST_F(ExplainVerb, ExplainsAttentionOfNetworksThatHaveIt) {
       file("x.jsonl"));
   for (const Explanation& e : read_explanations(file("x.jsonl")))
     for (const float score : e.score) EXPECT_GE(score, 0.0F);
+  run("explain --method att --instances 3-17,40-42 --data " + data() + " --model " +
+      file("gat.safetensors") + " -o " + file("links.jsonl"));
+  EXPECT_EQ(read_explanations(file("links.jsonl")).size(), 2U);
   expect_refused(explain("--method att --pictures " + file("pictures"), "y.jsonl"),
                  "train --arch gat");
 }
@@ -117,7 +122,7 @@ TEST_F(ExplainVerb, DrawsPictures) {
 
 TEST_F(ExplainVerb, SelectsAsAsked) {
   const auto num_selected = [&](const std::string& options) {
-    run(fitted("--instances 40 " + options, "x.jsonl"));
+    run(fitted("--instances 40 --all-edges " + options, "x.jsonl"));
     const auto selected = read_explanations(file("x.jsonl")).front().selected;
     return std::count(selected.begin(), selected.end(), 1);
   };
@@ -126,6 +131,157 @@ TEST_F(ExplainVerb, SelectsAsAsked) {
   EXPECT_EQ(num_selected("--use-threshold --threshold 1e9"), 0);
   EXPECT_EQ(num_selected("--top-k 0"), 0);
   EXPECT_LE(num_selected("--top-k 8 --connected"), 16);
+}
+
+TEST_F(ExplainVerb, WritesTheChosenEdgesAloneWhenTheyAreChosen) {
+  run(fitted("--instances 40:50 --top-k 3 --all-edges", "all.jsonl"));
+  const auto all = read_explanations(file("all.jsonl"));
+  for (const char* suffix : {".jsonl", ".csv", ".npz"}) {
+    const std::string name = std::string("few") + suffix;
+    run(fitted("--instances 40:50 --topk 3", name));
+    const auto few = read_explanations(file(name));
+    ASSERT_EQ(few.size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(few[i].edges.size(), 6U);
+      EXPECT_EQ(std::count(few[i].selected.begin(), few[i].selected.end(), 1), 6);
+      for (const EdgeId edge : few[i].edges) {
+        const auto found = std::find(all[i].edges.begin(), all[i].edges.end(), edge);
+        ASSERT_NE(found, all[i].edges.end());
+        EXPECT_EQ(all[i].selected[static_cast<std::size_t>(found - all[i].edges.begin())], 1);
+      }
+      if (name != "few.csv") {
+        EXPECT_EQ(few[i].prediction.probability, all[i].prediction.probability);
+        EXPECT_EQ(few[i].prediction_kept.probability, all[i].prediction_kept.probability);
+      }
+    }
+  }
+  run(fitted("--instances 40:50", "default.jsonl"));
+  EXPECT_EQ(read_explanations(file("default.jsonl"))[0].edges, all[0].edges);
+  expect_refused(fitted("--topk 3 --top-k 4", "x.jsonl"), "--top-k");
+  expect_refused(fitted("--topk -3", "x.jsonl"), "--topk");
+}
+
+TEST_F(ExplainVerb, RefusesOrSamplesInstancesWithTooManyEdges) {
+  expect_refused(fitted("--instances all --max-edges 20", "x.jsonl"),
+                 "edges or more, the limit is 20; give a higher --max-edges, or --num-neighbors "
+                 "20,20,20");
+  expect_refused(fitted("--instances all --num-neighbors 3,3", "x.jsonl"), "expected 3 numbers");
+  expect_refused(fitted("--instances all --max-edges -1", "x.jsonl"), "--max-edges");
+  make_graphs();
+  expect_refused(
+      graphs_verb("explain") + "--method random --threads 1 --max-edges 3 -o " + file("x.jsonl"),
+      "graph 0: its prediction depends on");
+  std::vector<Explanation> read;
+  for (const char* name : {"x.jsonl", "x.csv", "x.npz"}) {
+    const std::string few = "--instances all --max-edges 60 --num-neighbors 3,3,3 ";
+    const json printed = run_json(fitted(few + "--threads 1", name));
+    run(fitted(few + "--threads 2", std::string("again-") + name));
+    EXPECT_EQ(bytes(file(name)), bytes(file(std::string("again-") + name)));
+    read = read_explanations(file(name));
+    const auto sampled =
+        std::count_if(read.begin(), read.end(), [](const Explanation& e) { return e.sampled; });
+    EXPECT_EQ(printed["sampled"], sampled) << name;
+    EXPECT_GT(sampled, 0);
+    EXPECT_LT(sampled, 80);
+  }
+  run(fitted("--instances all", "exact.jsonl"));
+  const auto exact = read_explanations(file("exact.jsonl"));
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    EXPECT_EQ(exact[i].edges.size() > 60, read[i].sampled);
+    if (read[i].sampled) continue;
+    EXPECT_EQ(read[i].edges, exact[i].edges);
+    EXPECT_EQ(read[i].prediction.probability, exact[i].prediction.probability);
+  }
+  for (const char* verb_name : {"fit", "evaluate"})
+    EXPECT_NE(run_tool(verb(verb_name) + "--max-edges 5 " +
+                       (verb_name == std::string("fit") ? "-o " + file("f.safetensors") : ""))
+                  .err.find("the limit is 5"),
+              std::string::npos);
+}
+
+TEST_F(ExplainVerb, ShardsOneAfterTheOtherAreTheWhole) {
+  for (const char* suffix : {".jsonl", ".csv"}) {
+    run(fitted("--instances 3:80 --topk 2", std::string("whole") + suffix));
+    std::string together;
+    for (int i = 0; i < 4; ++i) {
+      const std::string name = std::to_string(i) + suffix;
+      run(fitted("--instances 3:80 --topk 2 --shard " + std::to_string(i) + "/4", name));
+      std::string part = bytes(file(name));
+      if (suffix == std::string(".csv") && i > 0) part.erase(0, part.find('\n') + 1);
+      together += part;
+    }
+    EXPECT_EQ(together, bytes(file(std::string("whole") + suffix)));
+  }
+  EXPECT_EQ(run_json(fitted("--instances 1,2 --shard 0/5", "none.jsonl"))["instances"], 0);
+  for (const char* bad : {"4/4", "1", "/", "-1/4", "0/0", "a/b", "1/4/2", "1/", "1/x"})
+    expect_refused(fitted(std::string("--shard=") + bad, "x.jsonl"), "--shard");
+}
+
+// A slow method, so that there is time to interrupt it; the checkpoint tells that it has begun.
+class InterruptedExplain : public ExplainVerb {
+ protected:
+  void SetUp() override {
+    ExplainVerb::SetUp();
+    run("generate ba-shapes --base-nodes 40 --edges-per-node 2 --num-motifs 40 -o " +
+        file("longer.npz"));
+  }
+  [[nodiscard]] std::string slow(const std::string& output, const std::string& options = "") const {
+    return "explain --data " + file("longer.npz") + " --model " + model() +
+           " --method gnnexplainer --instances all --topk 4 " + options + " -o " + file(output);
+  }
+  [[nodiscard]] ToolResult interrupt(const std::string& command, const std::string& output,
+                                     const std::string& signal) const {
+    return run_tool(command + " & pid=$!; until [ -e '" + file(output) +
+                    ".partial.json' ]; do sleep 0.01; done; kill -" + signal + " $pid; wait $pid");
+  }
+};
+
+TEST_F(InterruptedExplain, GoesOnAfterAKillToTheSameBytes) {
+  for (const char* suffix : {".jsonl", ".csv", ".npz"}) {
+    const std::string whole = std::string("whole") + suffix, killed = std::string("x") + suffix;
+    run(slow(whole));
+    EXPECT_EQ(interrupt(slow(killed), killed, "KILL").exit_code, 128 + SIGKILL);
+    ASSERT_TRUE(fs::exists(file(killed + ".partial")));
+    EXPECT_FALSE(fs::exists(file(killed)));
+    const json record = json::parse(bytes(file(killed + ".partial.json")));
+    EXPECT_GT(record["notes"]["instances"], 0);
+    EXPECT_LT(record["notes"]["instances"], 240);
+    expect_refused(slow(killed, "--resume --seed 5"), "the checkpoint is of a run with other");
+    expect_refused(slow(killed, "--resume --max-edges 1000"), "had --max-edges 10000000");
+    {  // an instance of which only a part was written
+      std::ofstream tail(file(killed + ".partial"), std::ios::app);
+      tail << "half a li";
+    }
+    EXPECT_EQ(run_json(slow(killed, "--resume --max-edges 20000000"))["instances"], 240);
+    EXPECT_EQ(bytes(file(killed)), bytes(file(whole))) << suffix;
+    EXPECT_FALSE(fs::exists(file(killed + ".partial")));
+    EXPECT_FALSE(fs::exists(file(killed + ".partial.json")));
+  }
+}
+
+TEST_F(InterruptedExplain, CtrlCSaysHowToGoOn) {
+  const ToolResult stopped = interrupt(slow("x.jsonl"), "x.jsonl", "INT");
+  EXPECT_EQ(stopped.exit_code, 1);
+  EXPECT_NE(stopped.err.find("repeat the command with --resume"), std::string::npos) << stopped.err;
+  run(slow("x.jsonl", "--resume"));
+  run(slow("y.jsonl", "--resume"));  // nothing to go on from: begins
+  EXPECT_EQ(bytes(file("x.jsonl")), bytes(file("y.jsonl")));
+}
+
+TEST_F(InterruptedExplain, BeginsAnewWithoutResume) {
+  (void)interrupt(slow("x.jsonl"), "x.jsonl", "KILL");
+  run(fitted("--instances 40", "x.jsonl"));
+  EXPECT_EQ(read_explanations(file("x.jsonl")).size(), 1U);
+  EXPECT_FALSE(fs::exists(file("x.jsonl.partial")));
+  EXPECT_FALSE(fs::exists(file("x.jsonl.partial.json")));
+}
+
+TEST_F(ExplainVerb, FailsCleanlyWhenTheDiskIsFull) {
+  const FileSizeLimit limit(20'000);
+  const ToolResult result = run_tool(fitted("--instances all", "x.jsonl"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("writing failed"), std::string::npos) << result.err;
+  EXPECT_FALSE(fs::exists(file("x.jsonl")));
 }
 
 TEST_F(ExplainVerb, UnderstandsEveryFormOfInstances) {
