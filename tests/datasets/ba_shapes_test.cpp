@@ -24,8 +24,8 @@ TEST(BaShapes, EveryMotifIsALabelledHouseLinkedToTheBase) {
     const std::vector<std::int64_t> labels(dataset.y.begin() + first,
                                            dataset.y.begin() + first + 5);
     EXPECT_EQ(labels, (std::vector<std::int64_t>{1, 1, 2, 2, 3}));
-    EXPECT_LT(dataset.graph.out_neighbors(first)[0], 300);
-    hosts.insert(dataset.graph.out_neighbors(first)[0]);
+    EXPECT_LT(dataset.graph.in_neighbors(first)[0], 300);
+    hosts.insert(dataset.graph.in_neighbors(first)[0]);
   }
   EXPECT_GT(hosts.size(), 70U);  // without replacement, but a random edge may come first
   EXPECT_EQ(std::count(dataset.y.begin(), dataset.y.begin() + 300, 0), 300);
