@@ -24,6 +24,7 @@ class Array {
   Array(std::span<const T> values, std::shared_ptr<const void> owner)
       : values_(values), owner_(std::move(owner)) {}
 
+  [[nodiscard]] const std::shared_ptr<const void>& owner() const { return owner_; }
   [[nodiscard]] const T* data() const { return values_.data(); }
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] bool empty() const { return values_.empty(); }

@@ -56,9 +56,7 @@ __attribute__((target("pclmul,sse4.1"))) std::uint32_t crc32_folded(const std::b
   return ~static_cast<std::uint32_t>(_mm_extract_epi32(_mm_xor_si128(a, quotient), 1));
 }
 
-bool can_fold() {
-  return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
-}
+bool can_fold() { return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1"); }
 #else
 std::uint32_t crc32_folded(const std::byte*, std::size_t, std::uint32_t before) { return before; }
 constexpr bool can_fold() { return false; }
