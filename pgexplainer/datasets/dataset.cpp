@@ -1,6 +1,7 @@
 #include "pgexplainer/datasets/dataset.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -8,6 +9,7 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/random.h"
+#include "pgexplainer/parallel/pieces.h"
 
 namespace pgexplainer {
 namespace {
@@ -23,8 +25,13 @@ constexpr float kLargest = std::numeric_limits<float>::max();
 
 void expect_finite(const std::string& where, const char* array, const float* values, Index rows,
                    Index cols) {
-  bool all = true;  // without a branch, so that it runs as fast as memory
-  for (Index i = 0; i < rows * cols; ++i) all = all & (std::abs(values[i]) <= kLargest);
+  std::atomic<bool> all = true;
+  const std::size_t piece = std::size_t{1} << 20;
+  for_each_piece(static_cast<std::size_t>(rows * cols), piece, [&](auto begin, auto end) {
+    bool finite = true;  // without a branch, so that it runs as fast as memory
+    for (auto i = begin; i < end; ++i) finite = finite & (std::abs(values[i]) <= kLargest);
+    if (!finite) all = false;
+  });
   for (Index i = 0; !all && i < rows * cols; ++i)
     if (!std::isfinite(values[i]))
       throw_bad_input("{}: {} has the value {} in row {}, column {}; every value must be finite",

@@ -1,12 +1,14 @@
 #include "pgexplainer/graph/graph.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
+#include "pgexplainer/parallel/pieces.h"
 
 namespace pgexplainer {
 namespace {
@@ -91,22 +93,32 @@ std::vector<EdgeId> reverse_by_sorting(std::span<const NodeId> source,
   return reverse;
 }
 
-/// The smallest value, or `none` without any.
-template <class T>
-T smallest(std::span<const T> values, T none) {
-  T result = none;
-  for (const T value : values) result = std::min(result, value);
-  return result;
+bool every_one_exists(std::span<const EdgeId> edges) {
+  return std::find(edges.begin(), edges.end(), kNoEdge) == edges.end();
 }
 
-/// Throws unless all values are in [low, high).
+constexpr std::size_t kPiece = std::size_t{1} << 20;  // entries checked in one go
+
+/// Throws unless all values are in [low, high); returns the smallest, or `high` without any.
 template <class T>
-void expect_range(const char* array, std::span<const T> values, T low, T high) {
-  const auto outside = [=](T value) { return value < low || value >= high; };
-  bool any = false;  // without a branch, so that it runs as fast as memory
-  for (const T value : values) any = any | outside(value);
-  if (!any) return;
-  const auto bad = std::find_if(values.begin(), values.end(), outside);
+T checked_smallest(const char* array, std::span<const T> values, T low, T high) {
+  std::atomic<T> least = high;
+  std::atomic<T> most = low;
+  for_each_piece(values.size(), kPiece, [&](std::size_t begin, std::size_t end) {
+    T smallest = high;
+    T largest = low;
+    for (std::size_t i = begin; i < end; ++i) {
+      smallest = std::min(smallest, values[i]);
+      largest = std::max(largest, values[i]);
+    }
+    for (T seen = least; smallest < seen && !least.compare_exchange_weak(seen, smallest);) {
+    }
+    for (T seen = most; largest > seen && !most.compare_exchange_weak(seen, largest);) {
+    }
+  });
+  if (values.empty() || (least >= low && most < high)) return least;
+  const auto bad = std::find_if(values.begin(), values.end(),
+                                [=](T value) { return value < low || value >= high; });
   throw_bad_input("{}[{}] is {}, expected {} to {}", array, bad - values.begin(), *bad, low,
                   high - 1);
 }
@@ -134,7 +146,8 @@ Graph::Graph(NodeId num_nodes, std::vector<NodeId> source, std::vector<NodeId> t
   const bool coalesced = is_coalesced(source_, target_);
   derived_.out_ptr = row_pointers(num_nodes, source_);
   if (coalesced) derived_.reverse = reverse_of_coalesced(derived_.out_ptr, source_, target_);
-  if (coalesced && smallest<EdgeId>(derived_.reverse, 0) != kNoEdge) {
+  if (coalesced) undirected_ = every_one_exists(derived_.reverse);
+  if (coalesced && undirected_) {
     derived_.in_ptr = derived_.out_ptr;
     derived_.in_source = target_;
     derived_.in_edge = derived_.reverse;
@@ -151,9 +164,9 @@ Graph::Graph(NodeId num_nodes, std::vector<NodeId> source, std::vector<NodeId> t
       derived_.in_source = std::move(senders);
     }
   }
-  if (!coalesced)
-    derived_.reverse = reverse_by_sorting(source_, target_, derived_, derived_.num_duplicate_edges);
-  undirected_ = smallest<EdgeId>(derived_.reverse, 0) != kNoEdge;
+  if (coalesced) return;
+  derived_.reverse = reverse_by_sorting(source_, target_, derived_, derived_.num_duplicate_edges);
+  undirected_ = every_one_exists(derived_.reverse);
 }
 
 Graph::Graph(NodeId num_nodes, Array<NodeId> source, Array<NodeId> target, Derived derived)
@@ -165,15 +178,15 @@ Graph::Graph(NodeId num_nodes, Array<NodeId> source, Array<NodeId> target, Deriv
   const std::size_t edges = source_.size();
   expect_row_pointers("in_ptr", derived_.in_ptr, num_nodes, edges);
   expect_length("reverse", derived_.reverse.size(), edges);
-  expect_range<EdgeId>("reverse", derived_.reverse, kNoEdge, num_edges());
-  undirected_ = smallest<EdgeId>(derived_.reverse, 0) != kNoEdge;
+  undirected_ =
+      checked_smallest<EdgeId>("reverse", derived_.reverse, kNoEdge, num_edges()) != kNoEdge;
   if (derived_.in_source.data() != target_.data()) {
     expect_length("in_source", derived_.in_source.size(), edges);
-    expect_range<NodeId>("in_source", derived_.in_source, 0, num_nodes);
+    checked_smallest<NodeId>("in_source", derived_.in_source, 0, num_nodes);
   }
   if (derived_.in_edge.data() != derived_.reverse.data() || !undirected_) {
     expect_length("in_edge", derived_.in_edge.size(), edges);
-    expect_range<EdgeId>("in_edge", derived_.in_edge, 0, num_edges());
+    checked_smallest<EdgeId>("in_edge", derived_.in_edge, 0, num_edges());
   }
   if (derived_.out_ptr.data() != derived_.in_ptr.data())
     expect_row_pointers("out_ptr", derived_.out_ptr, num_nodes, edges);
@@ -188,11 +201,21 @@ void Graph::check_ends() {
     throw_bad_input("the graph has {} edge sources but {} edge targets", source_.size(),
                     target_.size());
   const auto outside = [&](NodeId node) { return node < 0 || node >= num_nodes_; };
-  bool any_outside = false;  // no branches, so that it runs as fast as memory
-  for (std::size_t e = 0; e < source_.size(); ++e) {
-    any_outside = any_outside | outside(source_[e]) | outside(target_[e]);
-    num_self_loops_ += source_[e] == target_[e] ? 1 : 0;
-  }
+  std::atomic<bool> any_outside = false;
+  std::atomic<EdgeId> self_loops = 0;
+  for_each_piece(source_.size(), kPiece, [&](std::size_t begin, std::size_t end) {
+    NodeId smallest = 0;
+    NodeId largest = -1;
+    EdgeId loops = 0;
+    for (std::size_t e = begin; e < end; ++e) {
+      smallest = std::min({smallest, source_[e], target_[e]});
+      largest = std::max({largest, source_[e], target_[e]});
+      loops += source_[e] == target_[e] ? 1 : 0;
+    }
+    if (smallest < 0 || largest >= num_nodes_) any_outside = true;
+    self_loops += loops;
+  });
+  num_self_loops_ = self_loops;
   for (std::size_t e = 0; any_outside && e < source_.size(); ++e)
     for (const NodeId end : {source_[e], target_[e]})
       if (outside(end))

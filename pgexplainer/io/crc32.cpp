@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "pgexplainer/parallel/thread_pool.h"
+#include "pgexplainer/parallel/pieces.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -67,6 +67,7 @@ std::uint32_t crc32_on_one_core(std::span<const std::byte> bytes, std::uint32_t 
     const std::size_t folded = bytes.size() / 16 * 16;
     before = crc32_folded(bytes.data(), folded, before);
     bytes = bytes.subspan(folded);
+    if (bytes.empty()) return before;
   }
   return static_cast<std::uint32_t>(
       ::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
@@ -76,17 +77,16 @@ std::uint32_t crc32_on_one_core(std::span<const std::byte> bytes, std::uint32_t 
 
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
   constexpr std::size_t kPiece = std::size_t{8} << 20;
+  if (bytes.empty()) return before;  // zlib takes the null pointer of an empty span for a restart
   if (bytes.size() <= kPiece) return crc32_on_one_core(bytes, before);
   std::vector<std::uint32_t> sum((bytes.size() + kPiece - 1) / kPiece);
-  const auto piece = [&](std::size_t i) {
-    return bytes.subspan(i * kPiece, std::min(kPiece, bytes.size() - i * kPiece));
-  };
-  ThreadPool().run(static_cast<std::int64_t>(sum.size()), [&](std::int64_t i, int) {
-    sum[static_cast<std::size_t>(i)] = crc32_on_one_core(piece(static_cast<std::size_t>(i)), 0);
+  for_each_piece(bytes.size(), kPiece, [&](std::size_t begin, std::size_t end) {
+    sum[begin / kPiece] = crc32_on_one_core(bytes.subspan(begin, end - begin), 0);
   });
   uLong total = before;
   for (std::size_t i = 0; i < sum.size(); ++i)
-    total = ::crc32_combine(total, sum[i], static_cast<z_off_t>(piece(i).size()));
+    total = ::crc32_combine(total, sum[i],
+                            static_cast<z_off_t>(std::min(kPiece, bytes.size() - i * kPiece)));
   return static_cast<std::uint32_t>(total);
 }
 

@@ -13,6 +13,7 @@
 #include "pgexplainer/io/crc32.h"
 #include "pgexplainer/io/file_bytes.h"
 #include "pgexplainer/io/zip_reader.h"
+#include "pgexplainer/parallel/pieces.h"
 
 namespace pgexplainer {
 namespace {
@@ -197,12 +198,18 @@ bool fits(From value) {
   }
 }
 
+constexpr std::size_t kCopiedAtOnce = std::size_t{4} << 20;  // bytes
+
 /// Writes array.size() values to `result`.
 template <class To>
 void convert(const NpyArray& array, const std::string& where, To* result) {
   const auto count = static_cast<std::size_t>(array.size());
-  if (array.dtype == dtype_of<To>()) {
-    if (count > 0) std::memcpy(result, array.data.data(), count * sizeof(To));
+  if (array.dtype == dtype_of<To>() || (array.dtype == "|b1" && sizeof(To) == 1)) {
+    for_each_piece(array.data.size(), kCopiedAtOnce, [&](std::size_t begin, std::size_t end) {
+      if (begin < end)
+        std::memcpy(reinterpret_cast<std::byte*>(result) + begin, array.data.data() + begin,
+                    end - begin);
+    });
     return;
   }
   const bool is_number = visit_dtype(
@@ -438,7 +445,9 @@ std::vector<T> NpzArrays::list(const std::string& name) const {
 
 std::vector<std::uint8_t> NpzArrays::mask(const std::string& name) const {
   std::vector<std::uint8_t> result = list<std::uint8_t>(name);
-  for (std::size_t i = 0; i < result.size(); ++i)
+  std::uint8_t largest = 0;
+  for (const std::uint8_t value : result) largest = std::max(largest, value);
+  for (std::size_t i = 0; largest > 1 && i < result.size(); ++i)
     if (result[i] > 1)
       throw_bad_input("{} has the value {} at position {}, expected 0 or 1",
                       array_name(path_, name), result[i], i);
