@@ -53,7 +53,8 @@ std::int64_t count_ones(const std::vector<std::uint8_t>& mask) {
   return std::count(mask.begin(), mask.end(), 1);
 }
 
-void show_dataset(const std::string& file, const Dataset& dataset, bool json) {
+void show_dataset(const std::string& file, const Dataset& dataset, bool json,
+                  bool graph_is_mapped = false) {
   const Graph& graph = dataset.graph;
   const Range in_degree =
       range_of(graph.num_nodes(), [&](auto v) { return graph.in_degree(static_cast<NodeId>(v)); });
@@ -93,6 +94,7 @@ void show_dataset(const std::string& file, const Dataset& dataset, bool json) {
                 {"ground_truth_edges",
                  dataset.edge_gt.empty() ? Json() : Json(count_ones(dataset.edge_gt))},
                 {"evaluated_instances", dataset.eval_instances.size()},
+                {"graph_is_mapped", graph_is_mapped},
                 {"warnings", caveats}});
     return;
   }
@@ -133,6 +135,9 @@ void show_dataset(const std::string& file, const Dataset& dataset, bool json) {
   else
     fmt::print(stderr, "  ground truth {} edges\n", count_ones(dataset.edge_gt));
   fmt::print(stderr, "  evaluated    {} {}\n", dataset.eval_instances.size(), instances);
+  if (graph_is_mapped)
+    fmt::print(stderr, "  file         {:.2f} GB; the graph is mapped, not copied\n",
+               static_cast<double>(std::filesystem::file_size(file)) / 1e9);
   for (const std::string& caveat : caveats) fmt::print(stderr, "  warning      {}\n", caveat);
 }
 
@@ -348,7 +353,7 @@ void show(const std::string& file, bool json) {
       if (arrays.contains("instance") && arrays.contains("score") && !arrays.contains("x"))
         return show_explanations(file, json);
       if (arrays.contains("edge_index") || arrays.contains("x"))
-        return show_dataset(file, dataset_from_arrays(arrays), json);
+        return show_dataset(file, dataset_from_arrays(arrays), json, has_mapped_graph(arrays));
       return show_arrays(file, arrays, json);
     }
     if (path.extension() == ".jsonl" || path.extension() == ".json" ||

@@ -3,6 +3,7 @@
 #include "pgexplainer/datasets/barabasi_albert.h"
 #include "pgexplainer/datasets/motif.h"
 #include "pgexplainer/datasets/random_edges.h"
+#include "pgexplainer/datasets/ring_lattice.h"
 
 namespace pgexplainer {
 
@@ -13,8 +14,13 @@ Dataset generate_ba_shapes(const BaShapesOptions& options, std::uint64_t seed) {
   const PlantedMotifs planted{house, 0, static_cast<NodeId>(options.base_nodes),
                               static_cast<NodeId>(options.num_motifs)};
   UndirectedEdges edges;
-  add_barabasi_albert(edges, 0, planted.base_nodes, options.edges_per_node,
-                      RandomStream(seed, RandomPurpose::generate, 0));
+  if (options.base == "barabasi-albert")
+    add_barabasi_albert(edges, 0, planted.base_nodes, options.edges_per_node,
+                        RandomStream(seed, RandomPurpose::generate, 0));
+  else if (options.base == "ring")
+    add_ring_lattice(edges, planted.base_nodes, options.edges_per_node);
+  else
+    throw_bad_input("option base is '{}', expected barabasi-albert or ring", options.base);
   attach_motifs(edges, planted, RandomStream(seed, RandomPurpose::generate, 1));
   const NodeRange all{0, nodes};
   const RandomEdges noise{all, all, share_of(options.random_edge_fraction, edges.size())};

@@ -64,8 +64,8 @@ void mark_motif_edges(Dataset& dataset, const PlantedMotifs& planted) {
   for (NodeId node = planted.first_motif_node(); node < planted.end(); ++node) {
     const NodeId local = (node - planted.first_motif_node()) % size;
     const auto partners = inside.of(local);
-    for (const EdgeId edge : graph.out_edges(node))
-      if (std::binary_search(partners.begin(), partners.end(), local + graph.target(edge) - node))
+    for (const EdgeId edge : graph.in_edges(node))
+      if (std::binary_search(partners.begin(), partners.end(), local + graph.source(edge) - node))
         dataset.edge_gt[static_cast<std::size_t>(edge)] = 1;
   }
 }

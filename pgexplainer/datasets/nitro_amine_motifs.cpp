@@ -24,8 +24,8 @@ std::vector<std::uint8_t> nitro_amine_motifs(const Graph& graph,
     if (type(nitrogen) != kNitrogen || graph.out_degree(nitrogen) != 3) continue;
     std::vector<EdgeId> oxygens, hydrogens;  // all of them, terminal or not
     bool terminal = true;
-    for (const EdgeId bond : graph.out_edges(nitrogen)) {
-      const NodeId other = graph.target(bond);
+    for (const EdgeId bond : graph.in_edges(nitrogen)) {
+      const NodeId other = graph.source(bond);
       if (type(other) != kOxygen && type(other) != kHydrogen) continue;
       (type(other) == kOxygen ? oxygens : hydrogens).push_back(bond);
       terminal = terminal && graph.out_degree(other) == 1;

@@ -63,16 +63,9 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void AtomicFile::close_file() {
-  if (::close(std::exchange(file_, -1)) != 0) throw_write_error(target_, errno);
-}
-
 void AtomicFile::commit() {
-  close_file();
-  // Opened again by name: a writer that used temporary() may have replaced the file.
-  file_ = ::open(temporary_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file_ < 0 || ::fsync(file_) != 0) throw_write_error(target_, errno);
-  close_file();
+  if (::fsync(file_) != 0 || ::close(std::exchange(file_, -1)) != 0)
+    throw_write_error(target_, errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_write_error(target_, errno);
   temporary_.clear();
 }

@@ -22,12 +22,7 @@ class AtomicFile {
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
   void commit();
 
-  /// For writers that need a name instead of write(); the file exists and is empty.
-  [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
-
  private:
-  void close_file();
-
   std::filesystem::path target_, temporary_;
   int file_ = -1;
 };

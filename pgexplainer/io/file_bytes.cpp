@@ -1,10 +1,12 @@
 #include "pgexplainer/io/file_bytes.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <system_error>
 
 #include "pgexplainer/core/error.h"
@@ -59,6 +61,16 @@ Container read_whole(const std::filesystem::path& path, bool may_be_empty) {
 
 std::uint64_t check_readable_file(const std::filesystem::path& path) {
   return size_of(OpenFile(path), path, false);
+}
+
+Array<std::byte> map_file_bytes(const std::filesystem::path& path) {
+  const OpenFile file(path);
+  const std::uint64_t size = size_of(file, path, false);
+  void* begin = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor, 0);
+  if (begin == MAP_FAILED) throw_read_error(path, errno);
+  const std::shared_ptr<const void> mapping(
+      begin, [size](const void* address) { ::munmap(const_cast<void*>(address), size); });
+  return {{static_cast<const std::byte*>(begin), size}, mapping};
 }
 
 std::vector<std::byte> read_file_bytes(const std::filesystem::path& path) {

@@ -1,9 +1,6 @@
 #include "pgexplainer/io/npz.h"
 
-#include <zip.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,8 +10,10 @@
 #include <type_traits>
 
 #include "pgexplainer/core/error.h"
-#include "pgexplainer/io/atomic_file.h"
+#include "pgexplainer/io/crc32.h"
+#include "pgexplainer/io/file_bytes.h"
 #include "pgexplainer/io/zip_reader.h"
+#include "pgexplainer/parallel/pieces.h"
 
 namespace pgexplainer {
 namespace {
@@ -199,9 +198,20 @@ bool fits(From value) {
   }
 }
 
+constexpr std::size_t kCopiedAtOnce = std::size_t{4} << 20;  // bytes
+
+/// Writes array.size() values to `result`.
 template <class To>
-std::vector<To> convert(const NpyArray& array, const std::string& where) {
-  std::vector<To> result(static_cast<std::size_t>(array.size()));
+void convert(const NpyArray& array, const std::string& where, To* result) {
+  const auto count = static_cast<std::size_t>(array.size());
+  if (array.dtype == dtype_of<To>() || (array.dtype == "|b1" && sizeof(To) == 1)) {
+    for_each_piece(array.data.size(), kCopiedAtOnce, [&](std::size_t begin, std::size_t end) {
+      if (begin < end)
+        std::memcpy(reinterpret_cast<std::byte*>(result) + begin, array.data.data() + begin,
+                    end - begin);
+    });
+    return;
+  }
   const bool is_number = visit_dtype(
       array.dtype,
       [&](auto example) {
@@ -211,7 +221,7 @@ std::vector<To> convert(const NpyArray& array, const std::string& where) {
                           array.dtype);
         } else {
           const std::byte* read = array.data.data();
-          for (std::size_t i = 0; i < result.size(); ++i, read += sizeof(From)) {
+          for (std::size_t i = 0; i < count; ++i, read += sizeof(From)) {
             From stored;
             std::memcpy(&stored, read, sizeof(From));
             const auto value = widened(stored);
@@ -226,7 +236,6 @@ std::vector<To> convert(const NpyArray& array, const std::string& where) {
   if (!is_number)
     throw_bad_input("{} has the type '{}', expected numbers such as '<f4' or '<i8'", where,
                     array.dtype);
-  return result;
 }
 
 void append_utf8(std::string& text, char32_t character) {
@@ -275,51 +284,58 @@ std::string array_name(const std::filesystem::path& path, const std::string& nam
   return fmt::format("{}: array {}", path.string(), name);
 }
 
-struct ZipCloser {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-using ZipArchive = std::unique_ptr<zip_t, ZipCloser>;
-
-NpyArray read_npy(ZipEntryReader& reader, const std::string& where) {
-  std::array<unsigned char, 12> start{};
-  reader.read(start.data(), 10);
-  if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0)
+/// The array in the bytes of an .npy file, which it keeps alive.
+NpyArray parse_npy(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
+                   const std::string& where) {
+  const auto take = [&](std::uint64_t count) {
+    if (count > bytes.size()) throw_bad_input("{} is truncated", where);
+    const std::string_view taken(reinterpret_cast<const char*>(bytes.data()), count);
+    bytes = bytes.subspan(count);
+    return taken;
+  };
+  const auto byte = [](char c) { return std::uint64_t{static_cast<unsigned char>(c)}; };
+  const std::string_view start = take(10);
+  if (!start.starts_with("\x93NUMPY"))
     throw_bad_input("{} does not start with the mark of an .npy array", where);
-  const int major = start[6];
+  const std::uint64_t major = byte(start[6]);
   if (major < 1 || major > 3 || start[7] != 0)
     throw_bad_input("{} is in .npy version {}.{}; versions 1.0, 2.0 and 3.0 can be read", where,
-                    major, static_cast<int>(start[7]));
-  std::uint64_t length = start[8] + 256U * start[9];
+                    major, byte(start[7]));
+  std::uint64_t length = byte(start[8]) + (byte(start[9]) << 8);
   if (major > 1) {
-    reader.read(start.data() + 10, 2);
-    length += (std::uint64_t{start[10]} << 16) + (std::uint64_t{start[11]} << 24);
+    const std::string_view more = take(2);
+    length += (byte(more[0]) << 16) + (byte(more[1]) << 24);
   }
-  if (length > reader.remaining())
-    throw_bad_input("{} has an .npy header longer than the array", where);
-  std::string text(length, '\0');
-  reader.read(text.data(), length);
-  NpyHeader header = HeaderParser(text, where).parse();
+  if (length > bytes.size()) throw_bad_input("{} has an .npy header longer than the array", where);
+  NpyHeader header = HeaderParser(take(length), where).parse();
 
-  std::uint64_t bytes = item_size(header.dtype, where);
+  std::uint64_t needed = item_size(header.dtype, where);
   for (const std::int64_t extent : header.shape) {
     const auto factor = static_cast<std::uint64_t>(extent);
-    if (factor > 0 && bytes > std::numeric_limits<std::int64_t>::max() / factor)
+    if (factor > 0 && needed > std::numeric_limits<std::int64_t>::max() / factor)
       throw_bad_input("{} has an impossibly large shape {}", where, shape_text(header.shape));
-    bytes *= factor;
+    needed *= factor;
   }
-  if (bytes != reader.remaining())
+  if (needed != bytes.size())
     throw_bad_input("{} has shape {} of type '{}', which needs {} bytes, but holds {}", where,
-                    shape_text(header.shape), header.dtype, bytes, reader.remaining());
-  NpyArray array{std::move(header.dtype), std::move(header.shape), std::vector<std::byte>(bytes)};
-  reader.read(array.data.data(), bytes);
-  reader.finish();
-  return array;
+                    shape_text(header.shape), header.dtype, needed, bytes.size());
+  return {std::move(header.dtype), std::move(header.shape), {bytes, owner}};
 }
 
-std::string npy_header(const NpyArray& array) {
+NpyArray unpack_npy(const ZipReader& archive, std::uint64_t index, const std::string& where) {
+  ZipEntryReader reader = archive.open(index, where);
+  const auto bytes = std::make_shared<std::vector<std::byte>>(reader.remaining());
+  reader.read(bytes->data(), bytes->size());
+  reader.finish();
+  return parse_npy(*bytes, bytes, where);
+}
+
+/// The start of an .npy file whose first byte is at `offset` in the archive.
+std::string npy_header(const std::string& dtype, const std::vector<std::int64_t>& shape,
+                       std::uint64_t offset) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
-                                   array.dtype, shape_text(array.shape));
-  header.append(63 - (10 + header.size()) % 64, ' ');  // data start at a multiple of 64
+                                   dtype, shape_text(shape));
+  header.append(kNpzAlignment - 1 - (offset + 10 + header.size()) % kNpzAlignment, ' ');
   header += '\n';
   std::string start("\x93NUMPY\x01\x00", 8);
   start += static_cast<char>(header.size() % 256);
@@ -340,13 +356,24 @@ std::int64_t NpyArray::size() const {
 }
 
 template <class T>
-NpyArray NpyArray::from(std::span<const T> values, std::vector<std::int64_t> shape) {
-  NpyArray array{dtype_of<T>(), std::move(shape), {}};
+NpyArray NpyArray::refer(std::span<const T> values, std::vector<std::int64_t> shape) {
+  NpyArray array{dtype_of<T>(), std::move(shape), {std::as_bytes(values), nullptr}};
   if (array.size() != static_cast<std::int64_t>(values.size()))
     throw_bad_input("an array of shape {} cannot hold {} values", shape_text(array.shape),
                     values.size());
-  const auto bytes = std::as_bytes(values);
-  array.data.assign(bytes.begin(), bytes.end());
+  return array;
+}
+
+template <class T>
+NpyArray NpyArray::from(std::span<const T> values, std::vector<std::int64_t> shape) {
+  NpyArray array = refer(values, std::move(shape));
+  array.data = std::vector<std::byte>(array.data.begin(), array.data.end());
+  return array;
+}
+
+NpyArray NpyArray::refer_mask(const std::vector<std::uint8_t>& values) {
+  NpyArray array = refer(values);
+  array.dtype = "|b1";
   return array;
 }
 
@@ -363,13 +390,13 @@ NpyArray NpyArray::from_texts(const std::vector<std::string>& texts) {
     decoded.push_back(decode_utf8(text));
     width = std::max(width, decoded.back().size());
   }
-  NpyArray array{fmt::format("<U{}", width), {static_cast<std::int64_t>(texts.size())}, {}};
+  std::vector<std::byte> data;
   for (std::u32string& text : decoded) {
     text.resize(width, U'\0');
     const auto bytes = std::as_bytes(std::span(text));
-    array.data.insert(array.data.end(), bytes.begin(), bytes.end());
+    data.insert(data.end(), bytes.begin(), bytes.end());
   }
-  return array;
+  return {fmt::format("<U{}", width), {static_cast<std::int64_t>(texts.size())}, std::move(data)};
 }
 
 std::vector<std::string> NpzArrays::names() const {
@@ -395,7 +422,19 @@ void NpzArrays::expect_dimensions(const std::string& name, std::size_t dimension
 
 template <class T>
 std::vector<T> NpzArrays::vector(const std::string& name) const {
-  return convert<T>(array(name), array_name(path_, name));
+  std::vector<T> result(static_cast<std::size_t>(array(name).size()));
+  convert(array(name), array_name(path_, name), result.data());
+  return result;
+}
+
+template <class T>
+Array<T> NpzArrays::shared(const std::string& name) const {
+  const NpyArray& found = array(name);
+  const auto address = reinterpret_cast<std::uintptr_t>(found.data.data());
+  if (found.dtype != dtype_of<T>() || address % alignof(T) != 0) return vector<T>(name);
+  const std::span<const T> values(reinterpret_cast<const T*>(found.data.data()),
+                                  static_cast<std::size_t>(found.size()));
+  return {values, found.data.owner()};
 }
 
 template <class T>
@@ -406,7 +445,9 @@ std::vector<T> NpzArrays::list(const std::string& name) const {
 
 std::vector<std::uint8_t> NpzArrays::mask(const std::string& name) const {
   std::vector<std::uint8_t> result = list<std::uint8_t>(name);
-  for (std::size_t i = 0; i < result.size(); ++i)
+  std::uint8_t largest = 0;
+  for (const std::uint8_t value : result) largest = std::max(largest, value);
+  for (std::size_t i = 0; largest > 1 && i < result.size(); ++i)
     if (result[i] > 1)
       throw_bad_input("{} has the value {} at position {}, expected 0 or 1",
                       array_name(path_, name), result[i], i);
@@ -433,8 +474,9 @@ std::vector<std::string> NpzArrays::texts(const std::string& name) const {
 template <class T>
 Matrix<T> NpzArrays::matrix(const std::string& name) const {
   expect_dimensions(name, 2);
-  const std::vector<T> values = vector<T>(name);
-  return ConstMatrixView<T>(values.data(), shape(name)[0], shape(name)[1]);
+  Matrix<T> result(shape(name)[0], shape(name)[1]);
+  convert(array(name), array_name(path_, name), result.data());
+  return result;
 }
 
 template <class T>
@@ -443,11 +485,13 @@ T NpzArrays::scalar(const std::string& name) const {
   return vector<T>(name).front();
 }
 
-#define PGEXPLAINER_NPZ_TYPE(T)                                                       \
-  template NpyArray NpyArray::from<T>(std::span<const T>, std::vector<std::int64_t>); \
-  template std::vector<T> NpzArrays::vector<T>(const std::string&) const;             \
-  template std::vector<T> NpzArrays::list<T>(const std::string&) const;               \
-  template Matrix<T> NpzArrays::matrix<T>(const std::string&) const;                  \
+#define PGEXPLAINER_NPZ_TYPE(T)                                                        \
+  template NpyArray NpyArray::from<T>(std::span<const T>, std::vector<std::int64_t>);  \
+  template NpyArray NpyArray::refer<T>(std::span<const T>, std::vector<std::int64_t>); \
+  template Array<T> NpzArrays::shared<T>(const std::string&) const;                    \
+  template std::vector<T> NpzArrays::vector<T>(const std::string&) const;              \
+  template std::vector<T> NpzArrays::list<T>(const std::string&) const;                \
+  template Matrix<T> NpzArrays::matrix<T>(const std::string&) const;                   \
   template T NpzArrays::scalar<T>(const std::string&) const;
 PGEXPLAINER_NPZ_TYPE(float)
 PGEXPLAINER_NPZ_TYPE(double)
@@ -458,55 +502,55 @@ PGEXPLAINER_NPZ_TYPE(std::uint8_t)
 
 NpzArrays read_npz(const std::filesystem::path& path) {
   const ZipReader archive(path, ".npz (zip)");
+  const Array<std::byte> file = map_file_bytes(path);
+  const std::map<std::string, StoredEntry> stored = stored_entries(file);
   std::map<std::string, NpyArray> arrays;
   for (std::uint64_t i = 0; i < archive.num_entries(); ++i) {
-    std::string name = archive.name(i);
-    if (!name.ends_with(".npy")) continue;
-    name.resize(name.size() - 4);
+    const std::string entry = archive.name(i);
+    if (!entry.ends_with(".npy")) continue;
+    const std::string name = entry.substr(0, entry.size() - 4);
     const std::string where = array_name(path, name);
     if (arrays.contains(name)) throw_bad_input("{} occurs twice", where);
-    ZipEntryReader reader = archive.open(i, where);
-    arrays.emplace(name, read_npy(reader, where));
+    if (const auto found = stored.find(entry); found != stored.end()) {
+      const auto bytes = std::span(file).subspan(found->second.offset, found->second.size);
+      NpyArray array = parse_npy(bytes, file.owner(), where);
+      if ((array.data.data() - file.data()) % kNpzAlignment == 0) {
+        if (crc32(bytes) != found->second.crc)
+          throw_bad_input("{} is damaged: its checksum is another", where);
+        array.mapped = true;
+        arrays.emplace(name, std::move(array));
+        continue;
+      }
+    }
+    arrays.emplace(name, unpack_npy(archive, i, where));
   }
   if (arrays.empty()) throw_bad_input("{}: holds no .npy array", path.string());
   return {path, std::move(arrays)};
 }
 
+void NpzArrayWriter::add(const std::string& name, const std::string& dtype,
+                         const std::vector<std::int64_t>& shape, std::span<const NpyArray> parts) {
+  const std::string entry = name + ".npy";
+  const std::string header = npy_header(dtype, shape, zip_.data_offset(entry));
+  std::vector<std::span<const std::byte>> bytes{std::as_bytes(std::span(header))};
+  for (const NpyArray& part : parts) bytes.emplace_back(part.data);
+  zip_.add(entry, bytes);
+}
+
+void NpzArrayWriter::add(const std::string& name, const NpyArray& array) {
+  add(name, array.dtype, array.shape, {&array, 1});
+}
+
+void NpzArrayWriter::add_stacked(const std::string& name, std::span<const NpyArray> rows) {
+  std::vector<std::int64_t> shape = rows.front().shape;
+  shape.insert(shape.begin(), static_cast<std::int64_t>(rows.size()));
+  add(name, rows.front().dtype, shape, rows);
+}
+
 void write_npz(const std::filesystem::path& path, const std::map<std::string, NpyArray>& arrays) {
-  AtomicFile file(path);
-  int code = 0;
-  ZipArchive archive(zip_open(file.temporary().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-  if (!archive) throw_failed("{}: writing failed (libzip error {})", path.string(), code);
-  std::vector<std::string> headers;  // libzip reads headers and data only in zip_close
-  headers.reserve(arrays.size());
-  for (const auto& [name, array] : arrays) {
-    headers.push_back(npy_header(array));
-    // libzip takes pointers to non-const but only reads from them.
-    std::array<zip_buffer_fragment_t, 2> fragments{};
-    fragments[0].data = reinterpret_cast<zip_uint8_t*>(headers.back().data());
-    fragments[0].length = headers.back().size();
-    fragments[1].data = reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(array.data.data()));
-    fragments[1].length = array.data.size();
-    const zip_uint64_t parts = array.data.empty() ? 1 : 2;
-    zip_source_t* source = zip_source_buffer_fragment(archive.get(), fragments.data(), parts, 0);
-    const std::string entry = name + ".npy";
-    const zip_int64_t added =
-        source == nullptr ? -1
-                          : zip_file_add(archive.get(), entry.c_str(), source, ZIP_FL_ENC_UTF_8);
-    const auto index = static_cast<zip_uint64_t>(added);
-    // 1 January 1980, the zero of zip time: the bytes do not depend on the clock.
-    if (added < 0 || zip_set_file_compression(archive.get(), index, ZIP_CM_STORE, 0) != 0 ||
-        zip_file_set_dostime(archive.get(), index, 0, 0x21, 0) != 0)
-      throw_failed("{}: writing failed: {}", path.string(), zip_strerror(archive.get()));
-  }
-  if (zip_close(archive.get()) != 0) {
-    const zip_error_t* error = zip_get_error(archive.get());
-    const int system_code = zip_error_code_system(error);
-    if (system_code != 0) throw_write_error(path, system_code);
-    throw_failed("{}: writing failed: {}", path.string(), zip_strerror(archive.get()));
-  }
-  static_cast<void>(archive.release());  // zip_close has freed it
-  file.commit();
+  NpzArrayWriter writer(path);
+  for (const auto& [name, array] : arrays) writer.add(name, array);
+  writer.commit();
 }
 
 }  // namespace pgexplainer

@@ -31,11 +31,11 @@ void read_split(const NpzArrays& arrays, Dataset& dataset) {
 
 std::map<std::string, NpyArray> split_arrays(const Dataset& dataset) {
   std::map<std::string, NpyArray> arrays;
-  arrays["train_mask"] = NpyArray::from_mask(dataset.train_mask);
-  arrays["val_mask"] = NpyArray::from_mask(dataset.val_mask);
-  arrays["test_mask"] = NpyArray::from_mask(dataset.test_mask);
+  arrays["train_mask"] = NpyArray::refer_mask(dataset.train_mask);
+  arrays["val_mask"] = NpyArray::refer_mask(dataset.val_mask);
+  arrays["test_mask"] = NpyArray::refer_mask(dataset.test_mask);
   if (!dataset.eval_instances.empty())
-    arrays[eval_name(dataset)] = NpyArray::from(dataset.eval_instances);
+    arrays[eval_name(dataset)] = NpyArray::refer(dataset.eval_instances);
   return arrays;
 }
 

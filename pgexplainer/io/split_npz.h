@@ -14,6 +14,7 @@ namespace pgexplainer {
 /// the split is 80/10/10 with seed 0; some masks but not all three is an error.
 void read_split(const NpzArrays& arrays, Dataset& dataset);
 
+/// Refers to the dataset, which must outlive the arrays.
 std::map<std::string, NpyArray> split_arrays(const Dataset& dataset);
 
 }  // namespace pgexplainer

@@ -1,9 +1,12 @@
 // Reading zip archives with libzip, believing no size before it is checked.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 struct zip;
@@ -53,6 +56,17 @@ class ZipReader {
   std::unique_ptr<zip, Closer> archive_;
   std::uint64_t num_entries_ = 0;
 };
+
+/// An entry whose bytes lie uncompressed in the archive.
+struct StoredEntry {
+  std::uint64_t offset;
+  std::uint64_t size;
+  std::uint32_t crc;
+};
+
+/// By name, for reading in place. Offset and size are inside the archive, the checksum is not yet
+/// compared. What is compressed, encrypted or oddly laid out is left to ZipReader.
+std::map<std::string, StoredEntry> stored_entries(std::span<const std::byte> archive);
 
 /// Unpacks all files of an archive into an existing folder. A first folder that all entries share
 /// is dropped. Throws for names that lead elsewhere: absolute ones, and those with "..".

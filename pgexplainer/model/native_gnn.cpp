@@ -75,10 +75,11 @@ bool NativeGnn<T>::mixes_all_rows(bool training) const {
 }
 
 template <class T>
-const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const T> edge_mask,
-                                       const Phase& phase, Workspace& workspace) const {
-  LayerContext<T>& context = workspace.context;
+LayerContext<T> NativeGnn<T>::context_of(const GnnInput<T>& input, std::span<const T> edge_mask,
+                                         const Phase& phase) {
+  LayerContext<T> context;
   context.graph = input.graph;
+  context.num_rows = input.graph.num_nodes();
   context.edge_weight = input.edge_weight;
   context.edge_mask = edge_mask;
   context.edge_attr = input.edge_attr;
@@ -87,10 +88,30 @@ const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const
   context.training = phase.training;
   context.dropout_seed = phase.dropout_seed;
   context.dropout_key = phase.dropout_key;
+  return context;
+}
+
+/// The blocks side by side, as many rows as the last of them has.
+template <class T>
+void NativeGnn<T>::concatenate(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const {
+  Index width = 0;
+  for (const Index w : block_width_) width += w;
+  z.resize(blocks.back()->rows(), width);
+  Index column = 0;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    copy_columns(*blocks[b], z.rows(), z, column);
+    column += block_width_[b];
+  }
+}
+
+template <class T>
+const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const T> edge_mask,
+                                       const Phase& phase, Workspace& workspace) const {
+  LayerContext<T>& context = workspace.context;
+  context = context_of(input, edge_mask, phase);
 
   // After the k-th of L convolutions only nodes within L - k hops still matter.
   int convolutions_left = num_convolutions_;
-  context.num_rows = input.graph.num_nodes();
   const Matrix<T>* x = input.x;
   workspace.blocks.resize(blocks_.size());
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -108,14 +129,9 @@ const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const
   }
 
   if (spec_.concatenate_blocks) {
-    Index width = 0;
-    for (const Index w : block_width_) width += w;
-    workspace.z.resize(x->rows(), width);
-    Index column = 0;
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      copy_columns(workspace.blocks[b].back().out, x->rows(), workspace.z, column);
-      column += block_width_[b];
-    }
+    std::vector<const Matrix<T>*> outputs;
+    for (const auto& steps : workspace.blocks) outputs.push_back(&steps.back().out);
+    concatenate(outputs, workspace.z);
     x = &workspace.z;
   }
   if (spec_.task == Task::graph) {
@@ -219,6 +235,38 @@ const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding k
 }
 
 template <class T>
+Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind) const {
+  const LayerContext<T> context = context_of(input, {}, {});
+  const bool keeps_blocks = kind == Embedding::classifier_input && spec_.concatenate_blocks;
+  int convolutions_left = num_convolutions_;
+  std::vector<Matrix<T>> outputs;  // of the blocks that are still needed
+  Matrix<T> result;                // of the last layer
+  const Matrix<T>* x = input.x;
+  for (const Layers& layers : blocks_) {
+    for (const auto& layer : layers) {
+      Matrix<T> out;
+      Saved<T> saved;
+      layer->forward(theta_.data(), context, *x, out, saved);
+      result = std::move(out);
+      x = &result;
+      if (layer->passes_messages() && --convolutions_left == 0 &&
+          kind == Embedding::last_convolution)
+        return result;
+    }
+    if (!keeps_blocks) continue;
+    outputs.reserve(blocks_.size());  // x points into it
+    outputs.push_back(std::move(result));
+    x = &outputs.back();
+  }
+  if (!keeps_blocks) return result;
+  std::vector<const Matrix<T>*> all;
+  for (const Matrix<T>& output : outputs) all.push_back(&output);
+  Matrix<T> z;
+  concatenate(all, z);
+  return z;
+}
+
+template <class T>
 Matrix<T> NativeGnn<T>::attention(const Workspace& workspace, EdgeId num_edges) const {
   Matrix<T> result = Matrix<T>::Zero(num_attention_layers_, num_edges);
   Index row = 0;
@@ -299,11 +347,7 @@ class NativeAsGnn final : public Gnn {
   }
   [[nodiscard]] Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const override {
     check_input(*model_, input, {});
-    GnnInput<float> every_row = input;
-    every_row.nodes_within = {};
-    NativeGnn<float>::Workspace workspace;
-    model_->forward(every_row, {}, {}, workspace);
-    return model_->embedding(workspace, kind);
+    return model_->embed(input, kind);
   }
   [[nodiscard]] Matrix<float> attention(const GnnInput<float>& input) const override {
     if (model_->num_attention_layers() == 0) return {};

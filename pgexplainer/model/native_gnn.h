@@ -65,6 +65,9 @@ class NativeGnn {
 
   /// Z of the last forward, Eq. (7).
   [[nodiscard]] const Matrix<T>& embedding(const Workspace& workspace, Embedding kind) const;
+  /// The same for every node without a forward() before, bit for bit, in less memory: whatever no
+  /// later layer reads is freed, and nothing behind Z is computed.
+  [[nodiscard]] Matrix<T> embed(const GnnInput<T>& input, Embedding kind) const;
   /// Attention in the last forward: layers x edges, heads averaged; 0 where no row was computed.
   [[nodiscard]] Matrix<T> attention(const Workspace& workspace, EdgeId num_edges) const;
 
@@ -72,6 +75,9 @@ class NativeGnn {
   using Layers = std::vector<std::unique_ptr<Layer<T>>>;
   using Steps = std::vector<typename Workspace::Step>;
 
+  static LayerContext<T> context_of(const GnnInput<T>& input, std::span<const T> edge_mask,
+                                    const Phase& phase);
+  void concatenate(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const;
   void backward_layers(const Layers& layers, const Matrix<T>& input, Steps& steps,
                        const Matrix<T>& dout, const LayerContext<T>& context,
                        const LayerGradients<T>& gradient, Matrix<T>* dinput) const;

@@ -24,8 +24,8 @@ TEST(BaShapes, EveryMotifIsALabelledHouseLinkedToTheBase) {
     const std::vector<std::int64_t> labels(dataset.y.begin() + first,
                                            dataset.y.begin() + first + 5);
     EXPECT_EQ(labels, (std::vector<std::int64_t>{1, 1, 2, 2, 3}));
-    EXPECT_LT(dataset.graph.out_neighbors(first)[0], 300);
-    hosts.insert(dataset.graph.out_neighbors(first)[0]);
+    EXPECT_LT(dataset.graph.in_neighbors(first)[0], 300);
+    hosts.insert(dataset.graph.in_neighbors(first)[0]);
   }
   EXPECT_GT(hosts.size(), 70U);  // without replacement, but a random edge may come first
   EXPECT_EQ(std::count(dataset.y.begin(), dataset.y.begin() + 300, 0), 300);
@@ -49,6 +49,25 @@ TEST(BaShapes, EverySizeCanBeChanged) {
   EXPECT_EQ(dataset.x.cols(), 3);
 }
 
+TEST(BaShapes, ARingAsBaseBoundsTheDegree) {
+  BaShapesOptions options;
+  options.base = "ring";
+  options.random_edge_fraction = 0;
+  const Dataset dataset = generate_ba_shapes(options, 0);
+  EXPECT_EQ(counts_of(dataset), (Counts{700, 2 * (300 * 5 + 80 * 7), 960, 4, 60}));
+  expect_sound(dataset);
+  for (NodeId node = 0; node < 300; ++node) {
+    const auto neighbors = dataset.graph.in_neighbors(node);
+    EXPECT_EQ(std::count_if(neighbors.begin(), neighbors.end(), [](NodeId v) { return v < 300; }),
+              10);
+    EXPECT_LE(neighbors.size(), 11U);  // one house at most
+    for (const NodeId v : neighbors) {
+      const NodeId apart = std::abs(v - node);
+      EXPECT_TRUE(v >= 300 || std::min(apart, 300 - apart) <= 5);
+    }
+  }
+}
+
 TEST(BaShapes, ACompleteGraphIsReachedAndNotExceeded) {
   BaShapesOptions options;
   options.base_nodes = 3;
@@ -68,6 +87,7 @@ TEST(BaShapes, RefusesSizesThatMakeNoSense) {
     options.*member = value;
     expect_bad_input([&] { generate_ba_shapes(options, 0); }, message);
   };
+  refuses(&BaShapesOptions::base, "tree", "base is 'tree', expected barabasi-albert or ring");
   refuses(&BaShapesOptions::base_nodes, -1, "base_nodes is -1");
   refuses(&BaShapesOptions::base_nodes, 5, "cannot give every new node 5 edges");
   refuses(&BaShapesOptions::edges_per_node, 0, "edges_per_node");
@@ -78,6 +98,10 @@ TEST(BaShapes, RefusesSizesThatMakeNoSense) {
   refuses(&BaShapesOptions::random_edge_fraction, std::nan(""), "random_edge_fraction");
   refuses(&BaShapesOptions::random_edge_fraction, 1000.0, "pairs of nodes are not joined");
   refuses(&BaShapesOptions::num_features, 0, "num_features");
+  BaShapesOptions ring;
+  ring.base = "ring";
+  ring.base_nodes = 10;
+  expect_bad_input([&] { generate_ba_shapes(ring, 0); }, "cannot join every node to 5");
   BaShapesOptions huge;
   huge.base_nodes = 2'000'000'000;
   huge.num_motifs = 400'000'000;

@@ -22,7 +22,7 @@ RC_GTEST_PROP(BarabasiAlbert, EveryNewNodeJoinsMDistinctOlderOnes, ()) {
   RC_ASSERT(graph.num_duplicate_edges() == 0);
   RC_ASSERT(graph.num_self_loops() == 0);
   for (NodeId node = 0; node < num_nodes; ++node) {
-    const auto neighbors = graph.out_neighbors(node);
+    const auto neighbors = graph.in_neighbors(node);
     const auto older = std::count_if(neighbors.begin(), neighbors.end(),
                                      [&](NodeId other) { return other < node; });
     RC_ASSERT(older == (node < m ? 0 : m));

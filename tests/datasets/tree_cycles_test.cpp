@@ -16,7 +16,7 @@ TEST(TreeCycles, HasThePublishedCounts) {
 TEST(TreeCycles, TreeAndCyclesAreWhereTheyShouldBe) {
   const Dataset dataset = generate_tree_cycles({}, 1);
   for (NodeId node = 1; node < 511; ++node) {
-    const auto neighbors = dataset.graph.out_neighbors(node);
+    const auto neighbors = dataset.graph.in_neighbors(node);
     EXPECT_NE(std::find(neighbors.begin(), neighbors.end(), (node - 1) / 2), neighbors.end());
   }
   const std::set<std::pair<NodeId, NodeId>> ring = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {0, 5}};

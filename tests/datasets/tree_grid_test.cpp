@@ -19,7 +19,7 @@ TEST(TreeGrid, EveryMotifIsAGridLinkedByACorner) {
                                                     {3, 6}, {4, 5}, {4, 7}, {5, 8}, {6, 7}, {7, 8}};
   for (NodeId first = 511; first < 1231; first += 9) {
     EXPECT_EQ(motif_edges(dataset, first, first + 9), grid);
-    EXPECT_LT(dataset.graph.out_neighbors(first)[0], 511);
+    EXPECT_LT(dataset.graph.in_neighbors(first)[0], 511);
     EXPECT_EQ(dataset.y[static_cast<std::size_t>(first)], 1);
   }
   EXPECT_TRUE(motif_edges(dataset, 0, 511).empty());

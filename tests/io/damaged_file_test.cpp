@@ -2,11 +2,14 @@
 // Error, nothing else. Most useful under the address sanitizer.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/random.h"
+#include "pgexplainer/graph/computation_graph.h"
 #include "pgexplainer/io/dataset_file.h"
+#include "pgexplainer/io/dataset_npz.h"
 #include "pgexplainer/io/explanation_file.h"
 #include "pgexplainer/io/npz.h"
 #include "pgexplainer/io/safetensors.h"
@@ -72,6 +75,46 @@ TEST(DamagedFile, NpzIsReadOrRefused) {
   const TemporaryFolder folder;
   write_dataset(folder / "a.npz", triangle());
   EXPECT_GT(read_damaged(folder / "a.npz", [&] { (void)read_dataset(folder / "a.npz"); }), 300);
+}
+
+TEST(DamagedFile, MappedGraphIsReadOrRefused) {
+  const TemporaryFolder folder;
+  write_dataset_npz(folder / "a.npz", triangle(), 0);
+  EXPECT_GT(read_damaged(folder / "a.npz", [&] { (void)read_dataset(folder / "a.npz"); }), 300);
+}
+
+// A hostile file has the right checksums: every number of every array of the graph is replaced.
+TEST(DamagedFile, HostileMappedGraphIsSafeOrRefused) {
+  const TemporaryFolder folder;
+  write_dataset_npz(folder / "a.npz", triangle(), 0);
+  const NpzArrays original = read_npz(folder / "a.npz");
+  int refused = 0;
+  int tried = 0;
+  for (const std::string& name : original.names()) {
+    if (!name.starts_with("graph.") && name != "edge_index") continue;
+    for (std::int64_t i = 0; i < original.array(name).size(); ++i)
+      for (const std::int64_t value : {-2LL, -1LL, 0LL, 1LL, 2LL, 3LL, 4LL, 1LL << 31, 1LL << 40}) {
+        std::map<std::string, NpyArray> arrays;
+        for (const std::string& other : original.names()) arrays[other] = original.array(other);
+        const NpyArray& array = original.array(name);
+        std::vector<std::byte> bytes(array.data.begin(), array.data.end());
+        const std::size_t width = bytes.size() / static_cast<std::size_t>(array.size());
+        std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &value, width);
+        arrays[name].data = std::move(bytes);
+        write_npz(folder / "b.npz", arrays);
+        ++tried;
+        try {
+          const Dataset dataset = read_dataset(folder / "b.npz");
+          ComputationGraphBuilder builder(dataset.graph);
+          for (NodeId node = 0; node < 3; ++node) (void)builder.build(node, 2);
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), Error::Kind::bad_input) << error.what();
+          ++refused;
+        }
+      }
+  }
+  EXPECT_GT(refused, tried / 3);
+  EXPECT_LT(refused, tried);  // not refused for another reason
 }
 
 TEST(DamagedFile, DeflatedNpzIsReadOrRefused) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
 
 #include "pgexplainer/core/error.h"
@@ -28,6 +31,57 @@ RC_GTEST_PROP(DatasetNpz, KeepsEveryArray, ()) {
   const Dataset read = read_dataset_npz(folder / "some.npz");
   expect_same_dataset(dataset, read);
   RC_ASSERT(read.name == "some");
+}
+
+RC_GTEST_PROP(DatasetNpz, MapsAKeptGraph, ()) {
+  const TemporaryFolder folder;
+  Dataset dataset = random_dataset(Task::node);
+  if (*rc::gen::arbitrary<bool>()) {  // coalesced and undirected: arrays are shared
+    std::vector<NodeId> ends(static_cast<std::size_t>(dataset.graph.num_nodes()));
+    for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = static_cast<NodeId>(i);
+    dataset.graph = Graph(dataset.graph.num_nodes(), ends, ends);
+    dataset.edge_ptr[1] = dataset.graph.num_edges();
+    dataset.edge_gt.clear();
+    dataset.edge_weight.clear();
+    dataset.edge_attr.resize(0, 0);
+  }
+  write_dataset_npz(folder / "kept.npz", dataset, 0);
+  RC_ASSERT(has_mapped_graph(read_npz(folder / "kept.npz")));
+  const Dataset kept = read_dataset_npz(folder / "kept.npz");
+  write_dataset_npz(folder / "sorted.npz", dataset, dataset.graph.num_edges() + 1);
+  RC_ASSERT(!has_mapped_graph(read_npz(folder / "sorted.npz")));
+  const Dataset sorted = read_dataset_npz(folder / "sorted.npz");
+  expect_same_dataset(kept, sorted);
+  const Graph::Derived& a = kept.graph.derived();
+  const Graph::Derived& b = sorted.graph.derived();
+  RC_ASSERT(std::ranges::equal(a.in_ptr, b.in_ptr));
+  RC_ASSERT(std::ranges::equal(a.in_source, b.in_source));
+  RC_ASSERT(std::ranges::equal(a.in_edge, b.in_edge));
+  RC_ASSERT(std::ranges::equal(a.out_ptr, b.out_ptr));
+  RC_ASSERT(std::ranges::equal(a.reverse, b.reverse));
+  RC_ASSERT(a.num_duplicate_edges == b.num_duplicate_edges);
+  RC_ASSERT(kept.graph.num_self_loops() == sorted.graph.num_self_loops());
+  RC_ASSERT(kept.graph.is_undirected() == sorted.graph.is_undirected());
+}
+
+TEST(DatasetNpz, NumpyReadsAKeptGraphAndMayChangeIt) {
+  if (std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+    GTEST_SKIP() << "NumPy is not installed";
+  const TemporaryFolder folder;
+  write_npz(folder / "a.npz", triangle());
+  write_dataset_npz(folder / "kept.npz", read_dataset_npz(folder / "a.npz"), 0);
+  std::ofstream(folder / "turn.py") << "import numpy as np, sys\n"
+                                       "a = dict(np.load(sys.argv[1]))\n"
+                                       "assert a['edge_index'].tolist() == [[0, 1, 2], [1, 2, 0]]\n"
+                                       "assert a['graph.in_ptr'].tolist() == [0, 1, 2, 3]\n"
+                                       "a['edge_index'] = a['edge_index'][::-1].copy()\n"
+                                       "np.savez(sys.argv[1], **a)\n";
+  const std::string command =
+      "/usr/bin/python3 " + (folder / "turn.py").string() + " " + (folder / "kept.npz").string();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  // The kept arrays are those of the old edges; they must not be believed.
+  const Dataset turned = read_dataset_npz(folder / "kept.npz");
+  EXPECT_EQ(turned.graph.in_neighbors(0)[0], 1);
 }
 
 TEST(DatasetNpz, SplitsWithSeedZeroWithoutMasks) {

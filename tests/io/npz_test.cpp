@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/io/file_bytes.h"
+#include "tests/support/raw_npz.h"
 #include "tests/support/temporary_folder.h"
 
 namespace pgexplainer {
@@ -113,6 +116,54 @@ TEST(Npz, ReadsWhatNumpyWrites) {
     EXPECT_NE(message_of([&] { (void)read.vector<float>("t"); }).find("array t has the type '<U2'"),
               std::string::npos);
   }
+}
+
+TEST(Npz, MapsWhatWeWroteAndCopiesTheRest) {
+  const TemporaryFolder folder;
+  const std::vector<std::int64_t> numbers{4, -5, 6};
+  write_npz(folder / "a.npz", {{"n", NpyArray::from(numbers)},
+                               {"odd", NpyArray::from(std::vector<std::uint8_t>{1, 2, 3})},
+                               {"w", NpyArray::from(std::vector<float>{0.5F})}});
+  Array<std::int64_t> kept;
+  {
+    const NpzArrays read = read_npz(folder / "a.npz");
+    for (const std::string& name : read.names()) {
+      EXPECT_TRUE(read.array(name).mapped) << name;
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(read.array(name).data.data()) % 64, 0U) << name;
+    }
+    kept = read.shared<std::int64_t>("n");
+    EXPECT_EQ(static_cast<const void*>(kept.data()), read.array("n").data.data());
+    const auto converted = read.shared<std::int32_t>("n");
+    EXPECT_NE(static_cast<const void*>(converted.data()), read.array("n").data.data());
+    EXPECT_TRUE(std::ranges::equal(converted, numbers));
+  }
+  std::filesystem::remove(folder / "a.npz");
+  EXPECT_TRUE(std::ranges::equal(kept, numbers));  // the array keeps the mapping alive
+  write_raw_zip(folder / "b.npz", {{"n.npy", raw_npy("<i8", "(3,)", raw_values(numbers))}},
+                ZIP_CM_DEFLATE);
+  const NpzArrays packed = read_npz(folder / "b.npz");
+  EXPECT_FALSE(packed.array("n").mapped);
+  EXPECT_TRUE(std::ranges::equal(packed.shared<std::int64_t>("n"), numbers));
+}
+
+TEST(Npz, ComparesTheChecksumOfMappedArrays) {
+  const TemporaryFolder folder;
+  write_npz(folder / "a.npz", {{"n", NpyArray::from(std::vector<std::int64_t>{4, -5, 0x1234567})}});
+  patch_file(folder / "a.npz", "\x67\x45\x23\x01", "\x67\x45\x22\x01");
+  EXPECT_EQ(message_of([&] { (void)read_npz(folder / "a.npz"); }),
+            (folder / "a.npz").string() + ": array n is damaged: its checksum is another");
+}
+
+TEST(Npz, StacksRows) {
+  const TemporaryFolder folder;
+  const std::array rows{NpyArray::from(std::vector<std::int32_t>{1, 2, 3}),
+                        NpyArray::from(std::vector<std::int32_t>{4, 5, 6})};
+  NpzArrayWriter writer(folder / "a.npz");
+  writer.add_stacked("m", rows);
+  writer.commit();
+  const NpzArrays read = read_npz(folder / "a.npz");
+  EXPECT_EQ(read.shape("m"), (Shape{2, 3}));
+  EXPECT_EQ(read.vector<std::int32_t>("m"), (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}));
 }
 
 TEST(Npz, RefusesConversionsThatLoseTheValue) {

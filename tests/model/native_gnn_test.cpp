@@ -145,5 +145,22 @@ TEST(Gnn, OffersEachKindOfEmbedding) {
   EXPECT_EQ(raw.cwiseMax(0.0F), last);
 }
 
+RC_GTEST_PROP(NativeGnn, EmbedsWithTheBitsOfAForwardPass, ()) {
+  const Dataset dataset = random_node_dataset(7, 14);
+  const NativeGnn<float> model(random_model_spec(*rc::gen::element(Task::node, Task::graph)),
+                               "random", *rc::gen::inRange<std::uint64_t>(0, 1000));
+  const DatasetNorms<float> norms(dataset, model.reads_gcn_norm());
+  const GnnInput<float> input = whole_input(dataset, norms);
+  NativeGnn<float>::Workspace workspace;
+  model.forward(input, {}, {}, workspace);
+  for (const Embedding kind :
+       {Embedding::classifier_input, Embedding::last_layer, Embedding::last_convolution}) {
+    const Matrix<float>& expected = model.embedding(workspace, kind);
+    const Matrix<float> z = model.embed(input, kind);
+    RC_ASSERT(z.rows() == expected.rows() && z.cols() == expected.cols());
+    RC_ASSERT(z == expected);
+  }
+}
+
 }  // namespace
 }  // namespace pgexplainer
