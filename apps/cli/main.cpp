@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   add_explain(app);
   add_evaluate(app);
   add_reproduce(app);
+  add_bench(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
