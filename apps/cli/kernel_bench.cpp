@@ -96,6 +96,23 @@ std::unique_ptr<KernelBench> sddmm(Index width) {
   return bench;
 }
 
+/// X W of a square layer.
+std::unique_ptr<KernelBench> dense(Index width) {
+  struct Problem {
+    Matrix<float> x, weight, out;
+  };
+  const Index rows = rows_in_l2(2 * 4 * width);
+  const auto p =
+      std::make_shared<Problem>(Problem{random_rows(rows, width), random_rows(width, width), {}});
+  const auto n = static_cast<double>(rows), w = static_cast<double>(width);
+  auto bench = std::make_unique<KernelBench>();
+  *bench = {"dense layer", width, {{2 * n * w * w, 2 * n * w * kFloat}}, {}};
+  bench->work.body = [p, rows, width] {
+    linear_forward<float>(p->x, rows, {p->weight.data(), width, width}, nullptr, p->out);
+  };
+  return bench;
+}
+
 /// omega of every edge from projections that are there.
 std::unique_ptr<KernelBench> scorer(Index embedding) {
   struct Problem {
@@ -229,7 +246,7 @@ bool KernelBench::bound_by_bytes(const MachineLimits& limits) const {
 
 std::vector<std::unique_ptr<KernelBench>> kernel_benches() {
   std::vector<std::unique_ptr<KernelBench>> all;
-  for (const auto& make : {spmm, sddmm, scorer, training_step})
+  for (const auto& make : {dense, spmm, sddmm, scorer, training_step})
     for (const Index width : {20, 64}) all.push_back(make(width));
   return all;
 }

@@ -31,7 +31,7 @@ struct KernelBench {
   [[nodiscard]] bool bound_by_bytes(const MachineLimits& limits) const;
 };
 
-/// SpMM, SDDMM, the edge scorer and one training step of the explanation network.
+/// A dense layer, SpMM, SDDMM, the edge scorer and one training step of the explanation network.
 std::vector<std::unique_ptr<KernelBench>> kernel_benches();
 
 }  // namespace pgexplainer::cli
