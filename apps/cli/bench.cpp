@@ -1,13 +1,13 @@
 // pgexplainer bench: this machine's limits and how close the kernels come to them; the time of
 // explaining on given data; its growth with the size of the graph.
 #include <algorithm>
-#include <chrono>
 
 #include "apps/cli/cli.h"
 #include "apps/cli/explain_bench.h"
 #include "apps/cli/explaining.h"
 #include "apps/cli/kernel_bench.h"
 #include "apps/cli/machine_limits.h"
+#include "apps/cli/stopwatch.h"
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/option_json.h"
 #include "pgexplainer/explain/gnn_explainer.h"
@@ -159,9 +159,9 @@ ordered_json bench_explaining(const Arguments& arguments) {
   const auto fit_with = [&](ThreadPool& threads) {
     explainer =
         std::make_unique<PGExplainer>(arguments.pg_explainer.options(), arguments.common.seed);
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch(threads.size() == 1);
     explainer->fit(model, instances, threads, {});
-    return seconds_since(start);
+    return watch.seconds();
   };
   if (arguments.wants("fit") || arguments.explainer.empty()) {
     put("fit", [&] { return fit_with(pool); });
@@ -186,9 +186,9 @@ ordered_json bench_explaining(const Arguments& arguments) {
     for (int threads = 1; threads <= pool.size(); ++threads) {
       ThreadPool some(threads);
       const auto explain_seconds = [&] {
-        const auto start = std::chrono::steady_clock::now();
+        const Stopwatch watch(threads == 1);
         explain(model, *explainer, instances, {}, some, [](Explanation&&) {});
-        return seconds_since(start);
+        return watch.seconds();
       };
       rows.push_back(
           {{"threads", threads},

@@ -1,10 +1,9 @@
 #include "apps/cli/explain_bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
-#include "apps/cli/explaining.h"
+#include "apps/cli/stopwatch.h"
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/random.h"
 #include "pgexplainer/datasets/tree_cycles.h"
@@ -12,8 +11,6 @@
 
 namespace pgexplainer::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Some graphs of a dataset, without what only training and judging need.
 Dataset some_graphs(const Dataset& all, std::span<const Instance> instances) {
@@ -82,10 +79,10 @@ double warm_seconds(const ExplainedModel& model, const Explainer& explainer,
   const auto run = model.gnn().new_run();
   InstanceGraph graph;
   explain_all(model, explainer, instances.first(1), cutter, *run, graph);  // reserves memory
-  const auto start = Clock::now();
+  const Stopwatch watch;
   for (std::int64_t passes = 1;; ++passes) {
     explain_all(model, explainer, instances, cutter, *run, graph);
-    if (const double seconds = seconds_since(start); seconds >= at_least)
+    if (const double seconds = watch.seconds(); seconds >= at_least)
       return seconds / static_cast<double>(passes * static_cast<std::int64_t>(instances.size()));
   }
 }
@@ -93,13 +90,13 @@ double warm_seconds(const ExplainedModel& model, const Explainer& explainer,
 double cold_seconds(const std::shared_ptr<const Gnn>& gnn, const Dataset& dataset,
                     Explainer& explainer, std::span<const Instance> instances, bool together) {
   const auto timed = [&](const Dataset& data, std::span<const Instance> explained) {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     const ExplainedModel model(gnn, data);
     explainer.prepare(model);
     InstanceCutter cutter = model.new_cutter();
     InstanceGraph graph;
     explain_all(model, explainer, explained, cutter, *gnn->new_run(), graph);
-    return seconds_since(start);
+    return watch.seconds();
   };
   const auto graphs_of = [&](std::span<const Instance> chosen) {
     const Dataset graphs = some_graphs(dataset, chosen);

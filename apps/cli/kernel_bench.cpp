@@ -1,9 +1,7 @@
 #include "apps/cli/kernel_bench.h"
 
 #include <algorithm>
-#include <chrono>
 
-#include "apps/cli/explaining.h"
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/random.h"
 #include "pgexplainer/explain/edge_scorer.h"

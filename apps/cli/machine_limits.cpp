@@ -3,11 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <vector>
 
-#include "apps/cli/explaining.h"
+#include "apps/cli/stopwatch.h"
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/nn/strip.h"
 
@@ -61,9 +58,9 @@ std::int64_t cache_bytes(int name, std::int64_t usual) {
 void take_turns(std::span<TimedWork* const> works, double seconds_per_turn) {
   for (TimedWork* work : works) {
     const auto seconds_of = [&](std::int64_t calls) {
-      const auto start = std::chrono::steady_clock::now();
+      const Stopwatch watch(work->one_thread);
       for (std::int64_t i = 0; i < calls; ++i) work->body();
-      return seconds_since(start);
+      return watch.seconds();
     };
     if (work->calls == 0) {
       work->calls = 1;
@@ -101,23 +98,24 @@ MachineLimits::MachineLimits(bool quick) : buffer_(std::make_unique<Buffer>()) {
   b.start.assign(kChains, Vector{} + 0.5F);
   b.sink.assign(64 * at(cores()), 0.0F);
   // Every core does the same work; more pieces than cores, so that all finish together.
-  const auto on_all = [this](auto body) {
-    return [this, body] {
+  const auto on_all = [this](TimedWork& work, auto body) {
+    work.one_thread = false;
+    work.body = [this, body] {
       pool_.run(kPieces * cores(), [&](std::int64_t piece, int worker) {
         buffer_->sink[64 * at(worker)] += body(piece, worker);
       });
     };
   };
   flops_one_.body = [&b] { b.sink[0] += multiply_adds(b.start.data()); };
-  flops_all_.body = on_all([&b](std::int64_t, int) { return multiply_adds(b.start.data()); });
+  on_all(flops_all_, [&b](std::int64_t, int) { return multiply_adds(b.start.data()); });
   l2_one_.body = [&b] { b.sink[0] += read_all(b.in_l2.front()); };
-  l2_all_.body = on_all([&b](std::int64_t, int worker) {
+  on_all(l2_all_, [&b](std::int64_t, int worker) {
     float sum = 0;
     for (int i = 0; i < kPieces; ++i) sum += read_all(b.in_l2[at(worker)]);
     return sum;
   });
   memory_one_.body = [&b] { b.sink[0] += read_all(b.memory); };
-  memory_all_.body = on_all([this, &b](std::int64_t piece, int) {
+  on_all(memory_all_, [this, &b](std::int64_t piece, int) {
     const std::size_t part = b.memory.size() / at(kPieces * cores());
     return read_all(std::span(b.memory).subspan(at(piece) * part, part));
   });

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "pgexplainer/parallel/thread_pool.h"
 
@@ -16,6 +17,7 @@ namespace pgexplainer::cli {
 /// Work that is timed again and again in turns with other work; the fastest turn counts.
 struct TimedWork {
   std::function<void()> body;
+  bool one_thread = true;
   std::int64_t calls = 0;                                    ///< per turn; 0 = not yet known
   double seconds = std::numeric_limits<double>::infinity();  ///< per call
 };
