@@ -557,6 +557,7 @@ def compare_explaining(work, subject, args):
     return {
         "work": work,
         "instances": len(instances),
+        "shape": {k: answer[k] for k in ("nodes", "edges", "features", "nodes_per_instance", "edges_per_instance")},
         "seconds": times,
         "ratios": ratios,
         "ratio": counts,

@@ -132,11 +132,15 @@ ordered_json bench_explaining(const Arguments& arguments) {
   if (instances.front().is_link()) throw_bad_input("bench times nodes and graphs, not links");
   const std::shared_ptr<const Gnn> gnn = make_gnn(read_model(arguments.explaining.model).model);
   const ExplainedModel& model = *loaded->model;
-  const bool graphs = loaded->dataset.task == Task::graph;
   const double at_least = arguments.quick ? 0 : 0.05;
   ThreadPool pool(arguments.common.threads);
 
-  ordered_json result = {{"dataset", loaded->dataset.name}, {"instances", instances.size()}};
+  const Dataset& dataset = loaded->dataset;
+  ordered_json result = {{"dataset", dataset.name},
+                         {"nodes", dataset.graph.num_nodes()},
+                         {"edges", dataset.graph.num_edges()},
+                         {"features", dataset.x.cols()},
+                         {"instances", instances.size()}};
   {
     InstanceCutter cutter = model.new_cutter();
     InstanceGraph graph;
@@ -199,10 +203,9 @@ ordered_json bench_explaining(const Arguments& arguments) {
   }
   if (arguments.wants("cold")) {  // last: the explainer then knows other data
     const auto few = instances.first(std::min<std::size_t>(instances.size(), 200));
-    put("cold", [&] { return cold_seconds(gnn, loaded->dataset, *explainer, few, false); });
-    if (graphs)
-      put("cold_together",
-          [&] { return cold_seconds(gnn, loaded->dataset, *explainer, few, true); });
+    put("cold", [&] { return cold_seconds(gnn, dataset, *explainer, few, false); });
+    if (dataset.task == Task::graph)
+      put("cold_together", [&] { return cold_seconds(gnn, dataset, *explainer, few, true); });
   }
   return result;
 }
