@@ -160,15 +160,15 @@ ordered_json bench_explaining(const Arguments& arguments) {
   };
 
   std::unique_ptr<PGExplainer> explainer;
-  const auto fit_with = [&](ThreadPool& threads) {
+  const auto fit_with = [&](ThreadPool& threads, bool one_thread) {
     explainer =
         std::make_unique<PGExplainer>(arguments.pg_explainer.options(), arguments.common.seed);
-    const Stopwatch watch(threads.size() == 1);
+    const Stopwatch watch(one_thread);
     explainer->fit(model, instances, threads, {});
     return watch.seconds();
   };
   if (arguments.wants("fit") || arguments.explainer.empty()) {
-    put("fit", [&] { return fit_with(pool); });
+    put("fit", [&] { return fit_with(pool, pool.size() == 1); });
     result["fit_options"] = options_to_json(explainer->options());
   }
   if (!arguments.explainer.empty())
@@ -190,14 +190,14 @@ ordered_json bench_explaining(const Arguments& arguments) {
     for (int threads = 1; threads <= pool.size(); ++threads) {
       ThreadPool some(threads);
       const auto explain_seconds = [&] {
-        const Stopwatch watch(threads == 1);
+        const Stopwatch watch(false);
         explain(model, *explainer, instances, {}, some, [](Explanation&&) {});
         return watch.seconds();
       };
       rows.push_back(
           {{"threads", threads},
            {"explain", median(repeat(arguments.repetitions, explain_seconds))},
-           {"fit", median(repeat(arguments.repetitions, [&] { return fit_with(some); }))}});
+           {"fit", median(repeat(arguments.repetitions, [&] { return fit_with(some, false); }))}});
     }
     result["threads"] = rows;
   }
