@@ -72,6 +72,7 @@ void add_option_fields(CLI::App& verb, Options& options) {
   });
 }
 
+void add_bench(CLI::App& app);
 void add_download(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_explain(CLI::App& app);
