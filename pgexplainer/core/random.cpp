@@ -2,6 +2,7 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -31,6 +32,16 @@ std::uint64_t RandomStream::next64() {
 }
 
 double RandomStream::uniform() { return (static_cast<double>(next64() >> 12) + 0.5) * 0x1p-52; }
+
+void RandomStream::uniforms(std::span<float> numbers) {
+  used_ = 4;
+  for (std::size_t i = 0; i < numbers.size(); i += 4) {
+    const std::array<std::uint32_t, 4> block = philox(seed_, counter_);
+    ++counter_[0];
+    for (std::size_t k = 0; k < std::min<std::size_t>(4, numbers.size() - i); ++k)
+      numbers[i + k] = (static_cast<float>(block[k] >> 9) + 0.5F) * 0x1p-23F;
+  }
+}
 
 std::uint64_t RandomStream::below(std::uint64_t bound) {
   // Lemire's multiplication method: reject the few values that would make some results more likely.

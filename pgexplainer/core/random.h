@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace pgexplainer {
@@ -46,6 +47,8 @@ class RandomStream {
   std::uint64_t next64();
   /// Uniform in the open interval (0, 1).
   double uniform();
+  /// Many at once, of 23 bits: u and 1 - u are exact and never 0. Goes on at a whole block.
+  void uniforms(std::span<float> numbers);
   /// Uniform in {0, ..., bound - 1}, without bias; bound > 0.
   std::uint64_t below(std::uint64_t bound);
   /// Standard normal (Box-Muller).

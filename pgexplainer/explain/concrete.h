@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cmath>
+#include <span>
+
+#include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
 
@@ -20,8 +23,11 @@ T logit(T epsilon) {
 
 /// Eq. (4) for given noise logit(epsilon).
 template <class T>
-T concrete_sample(T omega, T tau, T noise) {
-  return sigmoid((noise + omega) / tau);
+void concrete_samples(std::span<const T> omega, T tau, std::span<const T> noise, std::span<T> e) {
+  for_each_lanes<T>(e.size(), [&](std::size_t k, auto n) {
+    const Lanes<T> noisy = load_lanes<T>(omega.data() + k, n) + load_lanes<T>(noise.data() + k, n);
+    store_lanes<T>(logistic_of(noisy / tau), e.data() + k, n);
+  });
 }
 
 /// de/domega of a sample e.

@@ -24,7 +24,8 @@ class ExplainedRow {
   std::span<const float> forward(std::span<const float> mask, const Matrix<float>& x);
   /// The adjoint of the last forward(): adds to dmask (empty = not wanted), sets *dx (null = not
   /// wanted).
-  void backward(std::span<const float> dlogits, std::span<float> dmask, Matrix<float>* dx);
+  void backward(std::span<const float> dlogits, std::span<float> dmask,
+                Matrix<float>* dx = nullptr);
 
  private:
   const InstanceGraph* instance_;

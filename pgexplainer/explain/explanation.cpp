@@ -92,7 +92,7 @@ std::vector<std::uint8_t> within_budget(const Explanation& explanation, std::int
   const EdgePairs pairs(explanation.reverse);
   std::vector<EdgeId> chosen;
   for (const EdgeId pair : best_pairs(explanation, pairs, budget)) {
-    budget -= pairs.size[at(pair)];
+    budget -= pairs.size(pair);
     if (budget < 0) break;
     chosen.push_back(pair);
   }

@@ -21,7 +21,7 @@ class FeatureMaskedRun {
  public:
   FeatureMaskedRun(const InstanceGraph& graph, Worker& worker) : graph_(graph), worker_(worker) {}
 
-  std::span<const float> logits(std::span<const float> mask) {
+  std::span<const float> forward(std::span<const float> mask) {
     worker_.x = graph_.x;
     for (Index n = 0; n < worker_.x.rows(); ++n)
       for (Index f = 0; f < worker_.x.cols(); ++f) worker_.x(n, f) *= mask[at(f)];
@@ -55,7 +55,6 @@ std::vector<float> fit_feature_mask(const Gnn& gnn, std::span<const InstanceGrap
   std::vector<float> omega(features, 0.0F);
   const std::vector<EdgeId> alone(features, kNoEdge);
   const EdgePairs each(alone);  // every feature for itself
-  const std::vector<std::uint8_t> trainable(features, 1);
   AdamState<float> adam;
   std::vector<Worker> workers(at(pool.size()));
   for (Worker& worker : workers) worker.run = gnn.new_run();
@@ -74,7 +73,7 @@ std::vector<float> fit_feature_mask(const Gnn& gnn, std::span<const InstanceGrap
                           1.0F / static_cast<float>(graphs.size()), network, gradient[at(i)]);
     });
     ordered_sum(gradient, std::span<float>(sum));
-    adam_step<float>({options.learning_rate}, sum, trainable, adam, omega);
+    adam_step<float>({options.learning_rate}, sum, {}, adam, omega);
   }
   return omega;
 }

@@ -10,6 +10,7 @@
 // are masked in common for all nodes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -18,6 +19,7 @@
 #include "pgexplainer/explain/explained_row.h"
 #include "pgexplainer/explain/explainer.h"
 #include "pgexplainer/nn/adam.h"
+#include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
 
@@ -74,8 +76,9 @@ class MaskDescent {
   std::span<T> edge_logits() { return std::span(theta_).first(num_edges()); }
   std::span<T> feature_logits() { return std::span(theta_).subspan(num_edges()); }
   [[nodiscard]] std::span<const T> gradient() const { return gradient_; }
-  /// Which entries of theta take part in the prediction; empty before the first step.
-  [[nodiscard]] std::span<const std::uint8_t> hard() const { return hard_; }
+  /// 1 for entries of theta that take part in the prediction, 0 for others; empty before the first
+  /// step.
+  [[nodiscard]] std::span<const T> hard() const { return hard_; }
 
   /// The objective and its gradient. `network` has forward(mask, x), the explained logits, and its
   /// adjoint backward(dlogits, dmask, dx), as ExplainedRow.
@@ -91,7 +94,7 @@ class MaskDescent {
   }
 
  private:
-  [[nodiscard]] std::size_t num_edges() const { return pairs_.pair.size(); }
+  [[nodiscard]] std::size_t num_edges() const { return pairs_.num_edges(); }
   [[nodiscard]] std::vector<T> masks(std::size_t begin, std::size_t count) const;
   void regularise(std::size_t begin, std::size_t count, T size_weight, T entropy_weight,
                   bool mean_size, double& size, double& entropy);
@@ -105,8 +108,7 @@ class MaskDescent {
   const Matrix<T>* x_;
   EdgePairs pairs_;
   Index rows_ = 0, cols_ = 0;  // of the feature logits
-  std::vector<T> theta_, sigmoid_, gradient_;
-  std::vector<std::uint8_t> hard_, trainable_;
+  std::vector<T> theta_, sigmoid_, gradient_, hard_;
   AdamState<T> adam_;
   std::vector<T> mask_, dmask_, of_pair_, dlogits_;
   Matrix<T> masked_x_, dx_;
@@ -125,14 +127,15 @@ MaskDescent<T>::MaskDescent(const GnnExplainerOptions& options, const Matrix<T>&
     cols_ = kind == "object" ? 1 : x.cols();
   }
   theta_.assign(num_edges() + static_cast<std::size_t>(rows_ * cols_), T(0));
-  trainable_.assign(theta_.size(), 1);
 }
 
 template <class T>
 template <class Network>
 MaskLoss MaskDescent<T>::evaluate(Network&& network, std::size_t target_class) {
   sigmoid_.resize(theta_.size());
-  for (std::size_t i = 0; i < theta_.size(); ++i) sigmoid_[i] = sigmoid(theta_[i]);
+  for_each_lanes<T>(theta_.size(), [&](std::size_t i, auto n) {
+    store_lanes<T>(logistic_of(load_lanes<T>(theta_.data() + i, n)), sigmoid_.data() + i, n);
+  });
   mask_.assign(sigmoid_.begin(), sigmoid_.begin() + static_cast<std::ptrdiff_t>(num_edges()));
   if (options_.symmetric) {
     pairs_.mean<T>(mask_, of_pair_);
@@ -140,9 +143,14 @@ MaskLoss MaskDescent<T>::evaluate(Network&& network, std::size_t target_class) {
   }
   const bool masks_features = rows_ > 0;
   if (masks_features) {
-    masked_x_ = *x_;
-    for (Index n = 0; n < x_->rows(); ++n)
-      for (Index f = 0; f < x_->cols(); ++f) masked_x_(n, f) *= sigmoid_[feature_at(n, f)];
+    masked_x_.resize(x_->rows(), x_->cols());
+    for (Index n = 0; n < x_->rows(); ++n) {
+      const T* mask = sigmoid_.data() + feature_at(n, 0);
+      if (cols_ > 1)
+        for (Index f = 0; f < x_->cols(); ++f) masked_x_(n, f) = (*x_)(n, f) * mask[f];
+      else
+        masked_x_.row(n) = mask[0] * x_->row(n);
+    }
   }
 
   MaskLoss loss;
@@ -158,8 +166,10 @@ MaskLoss MaskDescent<T>::evaluate(Network&& network, std::size_t target_class) {
   }
   for (std::size_t e = 0; e < num_edges(); ++e) gradient_[e] = dmask_[e];
   if (masks_features)
-    for (Index n = 0; n < x_->rows(); ++n)
-      for (Index f = 0; f < x_->cols(); ++f) gradient_[feature_at(n, f)] += dx_(n, f) * (*x_)(n, f);
+    for (Index n = 0; n < x_->rows(); ++n) {
+      T* gradient = gradient_.data() + feature_at(n, 0);
+      for (Index f = 0; f < x_->cols(); ++f) gradient[cols_ > 1 ? f : 0] += dx_(n, f) * (*x_)(n, f);
+    }
   for (std::size_t i = 0; i < theta_.size(); ++i)
     gradient_[i] *= sigmoid_[i] * (T(1) - sigmoid_[i]);
 
@@ -178,38 +188,40 @@ template <class T>
 void MaskDescent<T>::regularise(std::size_t begin, std::size_t count, T size_weight,
                                 T entropy_weight, bool mean_size, double& size, double& entropy) {
   constexpr T kEps = T(1e-15);
-  std::size_t num_hard = 0;
-  for (std::size_t i = begin; i < begin + count; ++i) num_hard += hard_[i];
-  if (num_hard == 0) return;
-  entropy_weight /= static_cast<T>(num_hard);
-  if (mean_size) size_weight /= static_cast<T>(num_hard);
-  for (std::size_t i = begin; i < begin + count; ++i) {
-    if (!hard_[i]) continue;
-    const T v = sigmoid_[i], rest = T(1) - v;
-    const T log_v = std::log(v + kEps), log_rest = std::log(rest + kEps);
-    size += static_cast<double>(size_weight * v);
-    entropy -= static_cast<double>(entropy_weight * (v * log_v + rest * log_rest));
-    const T dentropy = log_rest - log_v + rest / (rest + kEps) - v / (v + kEps);
-    gradient_[i] += (size_weight + entropy_weight * dentropy) * v * rest;
-  }
+  const auto num_hard =
+      static_cast<T>(std::count(hard_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                hard_.begin() + static_cast<std::ptrdiff_t>(begin + count), T(1)));
+  if (num_hard == T(0)) return;
+  entropy_weight /= num_hard;
+  if (mean_size) size_weight /= num_hard;
+  for_each_lanes<T>(count, [&](std::size_t i, auto n) {
+    const Lanes<T> v = load_lanes<T>(&sigmoid_[begin + i], n), rest = 1 - v;
+    const Lanes<T> hard = load_lanes<T>(&hard_[begin + i], n);
+    const Lanes<T> log_v = log_of(v + kEps), log_rest = log_of(rest + kEps);
+    size += sum_lanes<T>(hard * size_weight * v, n);
+    entropy -= sum_lanes<T>(hard * entropy_weight * (v * log_v + rest * log_rest), n);
+    const Lanes<T> dentropy = log_rest - log_v + rest / (rest + kEps) - v / (v + kEps);
+    const Lanes<T> d = hard * (size_weight + entropy_weight * dentropy) * v * rest;
+    store_lanes<T>(load_lanes<T>(&gradient_[begin + i], n) + d, &gradient_[begin + i], n);
+  });
 }
 
 template <class T>
 void MaskDescent<T>::step() {
   if (hard_.empty()) {
     hard_.resize(theta_.size());
-    for (std::size_t i = 0; i < theta_.size(); ++i) hard_[i] = gradient_[i] != T(0) ? 1 : 0;
+    for (std::size_t i = 0; i < theta_.size(); ++i) hard_[i] = gradient_[i] != T(0) ? T(1) : T(0);
   }
   AdamOptions adam;
   adam.learning_rate = options_.learning_rate;
-  adam_step<T>(adam, gradient_, trainable_, adam_, theta_);
+  adam_step<T>(adam, gradient_, {}, adam_, theta_);
 }
 
 template <class T>
 std::vector<T> MaskDescent<T>::masks(std::size_t begin, std::size_t count) const {
   std::vector<T> result(count, T(0));
   for (std::size_t i = 0; i < count; ++i)
-    if (hard_.empty() || hard_[begin + i]) result[i] = sigmoid(theta_[begin + i]);
+    if (hard_.empty() || hard_[begin + i] != T(0)) result[i] = sigmoid(theta_[begin + i]);
   return result;
 }
 

@@ -17,6 +17,7 @@
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/matrix.h"
 #include "pgexplainer/graph/adjacency.h"
+#include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
 
@@ -55,12 +56,13 @@ double size_penalty(std::span<const T> value, T scale, std::span<T> dvalue) {
 template <class T>
 double entropy_penalty(std::span<const T> e, T scale, std::span<T> de) {
   double sum = 0;
-  for (std::size_t k = 0; k < e.size(); ++k) {
-    const T t = T(0.99) * e[k] + T(0.005);
-    const T log_t = std::log(t), log_rest = std::log1p(-t);
-    sum -= static_cast<double>(t * log_t + (T(1) - t) * log_rest);
-    de[k] += scale * T(0.99) * (log_rest - log_t);
-  }
+  for_each_lanes<T>(e.size(), [&](std::size_t k, auto n) {
+    const Lanes<T> t = T(0.99) * load_lanes<T>(e.data() + k, n) + T(0.005);
+    const Lanes<T> log_t = log_of(t), log_rest = log_of(1 - t);
+    sum -= sum_lanes<T>(t * log_t + (1 - t) * log_rest, n);
+    const Lanes<T> d = load_lanes<T>(de.data() + k, n) + scale * T(0.99) * (log_rest - log_t);
+    store_lanes<T>(d, de.data() + k, n);
+  });
   return static_cast<double>(scale) * sum;
 }
 

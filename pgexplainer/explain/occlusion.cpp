@@ -34,7 +34,7 @@ Scores Occlusion::score(const InstanceGraph& instance, GnnRun& run) const {
   const auto set_pair = [&](EdgeId pair, float value) {
     const EdgeId first = pairs.first[at(pair)];
     mask[at(first)] = value;
-    if (pairs.size[at(pair)] == 2) mask[at(instance.reverse[at(first)])] = value;
+    if (pairs.size(pair) == 2) mask[at(instance.reverse[at(first)])] = value;
   };
   for (EdgeId pair = 0; pair < pairs.count(); ++pair) {
     set_pair(pair, 0.0F);

@@ -47,7 +47,7 @@ double paper_loss(const PaperWeights& weights, const PaperInstance<T>& instance,
                   Network& network, std::span<T> domega) {
   if (omega.empty()) return 0;
   std::vector<T> e(omega.size()), de(omega.size(), T(0));
-  for (std::size_t k = 0; k < e.size(); ++k) e[k] = concrete_sample(omega[k], tau, noise[k]);
+  concrete_samples<T>(omega, tau, noise, e);
   const auto scaled = [&](double weight) { return scale * static_cast<T>(weight); };
 
   double loss = 0;
@@ -57,7 +57,7 @@ double paper_loss(const PaperWeights& weights, const PaperInstance<T>& instance,
       instance.pairs->template mean<T>(e, of_pair);
       instance.pairs->template spread<T>(of_pair, mask);
     }
-    const std::span<const T> logits = network.logits(mask);
+    const std::span<const T> logits = network.forward(mask);
     std::vector<T> dlogits(logits.size(), T(0));
     loss += prediction_loss<T>(instance.p, logits, scaled(weights.prediction), dlogits);
     network.backward(dlogits, dmask);

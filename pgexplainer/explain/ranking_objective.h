@@ -17,37 +17,63 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "pgexplainer/explain/concrete.h"
 #include "pgexplainer/explain/edge_pairs.h"
+#include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
 
-/// The shift b with mean_e sigmoid((value_e + b) / tau) = share, by bisection in double; share in
-/// (0, 1), at least one value.
+/// Sums over m_e = sigmoid((value_e + shift) / tau) and over its slope m (1 - m).
+struct MaskSums {
+  double mask = 0, slope = 0;
+};
+template <class T>
+MaskSums sum_mask(std::span<const T> value, double tau, double shift) {
+  MaskSums sums;
+  const T b = static_cast<T>(shift), scale = static_cast<T>(1.0 / tau);
+  for_each_lanes<T>(value.size(), [&](std::size_t i, auto n) {
+    const Lanes<T> m = logistic_of((load_lanes<T>(value.data() + i, n) + b) * scale);
+    sums.mask += sum_lanes<T>(m, n);
+    sums.slope += sum_lanes<T>(m * (1 - m), n);
+  });
+  return sums;
+}
+
+/// The shift b with mean_e sigmoid((value_e + b) / tau) = share: Newton's method, kept inside a
+/// bracket by bisection; share in (0, 1), at least one value.
 template <class T>
 double solve_shift(std::span<const T> value, double tau, double share) {
   const auto [low_value, high_value] = std::minmax_element(value.begin(), value.end());
   const double edge = tau * logit(share);
   double low = edge - static_cast<double>(*high_value);  // mean <= share
   double high = edge - static_cast<double>(*low_value);  // mean >= share
-  for (int step = 0; step < 60 && high - low > 1e-9 * (1.0 + std::abs(low)); ++step) {
-    const double middle = 0.5 * (low + high);
-    double mean = 0;
-    for (const T v : value) mean += sigmoid((static_cast<double>(v) + middle) / tau);
-    (mean < share * static_cast<double>(value.size()) ? low : high) = middle;
+  double shift = 0.5 * (low + high);
+  constexpr double kTolerance = std::is_same_v<T, float> ? 1e-5 : 1e-9;
+  for (int step = 0; step < 60 && high - low > kTolerance * (1.0 + std::abs(low)); ++step) {
+    const MaskSums sums = sum_mask(value, tau, shift);
+    const double excess = sums.mask - share * static_cast<double>(value.size());
+    (excess < 0 ? low : high) = shift;
+    const double newton = shift - excess * tau / sums.slope;
+    const bool inside = newton > low && newton < high;  // false for a NaN, too
+    const double next = inside ? newton : 0.5 * (low + high);
+    if (inside && std::abs(next - shift) < kTolerance * (1.0 + std::abs(next))) return next;
+    shift = next;
   }
-  return 0.5 * (low + high);
+  return shift;
 }
 
 /// m of the header, for noisy = omega + n.
 template <class T>
 void shifted_mask(std::span<const T> noisy, double tau, double share, std::vector<T>& m) {
-  const double shift = solve_shift(noisy, tau, share);
+  const T shift = static_cast<T>(solve_shift(noisy, tau, share));
   m.resize(noisy.size());
-  for (std::size_t e = 0; e < m.size(); ++e)
-    m[e] = static_cast<T>(sigmoid((static_cast<double>(noisy[e]) + shift) / tau));
+  for_each_lanes<T>(m.size(), [&](std::size_t i, auto n) {
+    const Lanes<T> shifted = load_lanes<T>(noisy.data() + i, n) + shift;
+    store_lanes<T>(logistic_of(shifted * static_cast<T>(1.0 / tau)), m.data() + i, n);
+  });
 }
 
 /// The adjoint: domega from dm, through m and through the shift.
@@ -104,7 +130,7 @@ double remove_loss(std::span<const T> logits, std::size_t c, T scale, std::span<
 
 /// The objective for one instance, one draw: the loss, and domega += its gradient.
 ///
-/// `network` evaluates the GNN: std::span<const T> logits(std::span<const T> mask), and for the
+/// `network` evaluates the GNN: std::span<const T> forward(std::span<const T> mask), and for the
 /// last mask void backward(std::span<const T> dlogits, std::span<T> dmask), which adds. Both
 /// directions of an edge share a mask entry, made from the mean of their omegas; `noise` is per
 /// pair.
@@ -119,14 +145,14 @@ double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<
   shifted_mask<T>(noisy, tau, share, m);
 
   pairs.spread<T>(m, mask);
-  std::span<const T> logits = network.logits(mask);
+  std::span<const T> logits = network.forward(mask);
   dlogits.assign(logits.size(), T(0));
   double loss = keep_loss<T>(logits, c, scale, dlogits);
   network.backward(dlogits, dmask);
   pairs.sum<T>(dmask, dm);
 
   for (T& value : mask) value = T(1) - value;
-  logits = network.logits(mask);
+  logits = network.forward(mask);
   std::fill(dlogits.begin(), dlogits.end(), T(0));
   loss += remove_loss<T>(logits, c, scale, dlogits);
   std::fill(dmask.begin(), dmask.end(), T(0));
@@ -135,10 +161,7 @@ double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<
   for (std::size_t k = 0; k < dm.size(); ++k) dm[k] -= removed[k];
 
   shifted_mask_backward<T>(m, tau, dm, dpair);
-  for (std::size_t e = 0; e < domega.size(); ++e) {
-    const std::size_t pair = at(pairs.pair[e]);
-    domega[e] += dpair[pair] / static_cast<T>(pairs.size[pair]);
-  }
+  pairs.mean_backward<T>(dpair, domega);
   return loss;
 }
 

@@ -23,7 +23,7 @@ struct AdamState {
   std::vector<T> m, v;  ///< first and second moment, one per parameter
 };
 
-/// One step on theta; entries with trainable[i] == 0 stay.
+/// One step on theta; entries with trainable[i] == 0 stay (empty = all move).
 template <class T>
 void adam_step(const AdamOptions& options, std::span<const T> gradient,
                std::span<const std::uint8_t> trainable, AdamState<T>& state, std::span<T> theta) {
@@ -37,13 +37,17 @@ void adam_step(const AdamOptions& options, std::span<const T> gradient,
   const T beta2 = static_cast<T>(options.beta2);
   const T eps = static_cast<T>(options.eps);
   const T decay = static_cast<T>(options.weight_decay);
-  for (std::size_t i = 0; i < theta.size(); ++i) {
-    if (!trainable[i]) continue;
+  const auto move = [&](std::size_t i) {
     const T g = gradient[i] + decay * theta[i];
     state.m[i] += (T(1) - beta1) * (g - state.m[i]);
     state.v[i] = beta2 * state.v[i] + (T(1) - beta2) * g * g;
     theta[i] -= rate * state.m[i] / (std::sqrt(state.v[i]) * correction + eps);
-  }
+  };
+  if (trainable.empty())  // without a branch in the loop, whole vectors move
+    for (std::size_t i = 0; i < theta.size(); ++i) move(i);
+  else
+    for (std::size_t i = 0; i < theta.size(); ++i)
+      if (trainable[i]) move(i);
 }
 
 }  // namespace pgexplainer

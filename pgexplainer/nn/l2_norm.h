@@ -28,7 +28,8 @@ void l2_norm_forward(const Matrix<T>& x, bool relu, Matrix<T>& y, Matrix<T>& nor
     T* out = y.data() + begin * x.cols();
     row_dots(in, in, rows, x.cols(), norm.data() + begin);
     auto norms = norm.middleRows(begin, rows);
-    norms = norms.array().sqrt().max(T(kSmallestNorm));
+    // Not Eigen's sqrt, whose vectors round otherwise than its last few numbers.
+    for (Index i = 0; i < rows; ++i) norms(i) = std::max(std::sqrt(norms(i)), T(kSmallestNorm));
     for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
       for (Index i = 0; i < rows; ++i) {
         S row = S::load(in + i * x.cols() + c);

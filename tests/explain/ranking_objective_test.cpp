@@ -118,10 +118,7 @@ RC_GTEST_PROP(RankingLoss, AndItsGradientGoThroughTheShift, ()) {
   const auto slow = [&] {
     std::vector<double> of_pair(count);
     for (std::size_t k = 0; k < count; ++k) {
-      double sum = 0;
-      for (std::size_t e = 0; e < edges; ++e)
-        if (pairs.pair[e] == static_cast<EdgeId>(k)) sum += omega[e];
-      of_pair[k] = sum / pairs.size[k] + noise[k];
+      of_pair[k] = (omega[at(pairs.first[k])] + omega[at(pairs.second[k])]) / 2 + noise[k];
     }
     const auto mean = [&](double shift) {
       double sum = 0;
@@ -132,12 +129,13 @@ RC_GTEST_PROP(RankingLoss, AndItsGradientGoThroughTheShift, ()) {
     for (int step = 0; step < 100; ++step)
       (mean((low + high) / 2) < share ? low : high) = (low + high) / 2;
     std::vector<double> mask(edges), rest(edges);
-    for (std::size_t e = 0; e < edges; ++e) {
-      mask[e] = 1.0 / (1.0 + std::exp(-(of_pair[at(pairs.pair[e])] + low) / tau));
-      rest[e] = 1.0 - mask[e];
-    }
-    const double kept = keep(network.logits(mask), c);
-    return -kept - std::log(1.0 - keep(network.logits(rest), c));
+    for (std::size_t k = 0; k < count; ++k)
+      for (const EdgeId e : {pairs.first[k], pairs.second[k]}) {
+        mask[at(e)] = 1.0 / (1.0 + std::exp(-(of_pair[k] + low) / tau));
+        rest[at(e)] = 1.0 - mask[at(e)];
+      }
+    const double kept = keep(network.forward(mask), c);
+    return -kept - std::log(1.0 - keep(network.forward(rest), c));
   };
   std::vector<double> domega(edges, 0.0);
   const double loss =

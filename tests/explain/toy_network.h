@@ -18,7 +18,7 @@ class ToyNetwork {
     outer_ = random_matrix(static_cast<Index>(classes), 4, random);
   }
 
-  std::span<const double> logits(std::span<const double> mask) {
+  std::span<const double> forward(std::span<const double> mask) {
     hidden_.assign(4, 0.0);
     logits_.assign(at(outer_.rows()), 0.0);
     for (Index h = 0; h < 4; ++h) {
