@@ -118,7 +118,7 @@ std::unique_ptr<KernelBench> scorer(Index embedding) {
     std::vector<float> theta;
     Graph graph;
     Matrix<float> z;
-    NodeProjections<float> projections;
+    Matrix<float> weight, projections;
     std::vector<NodeId> targets{0};
     EdgeScorer<float>::Workspace workspace;
 
@@ -127,7 +127,8 @@ std::unique_ptr<KernelBench> scorer(Index embedding) {
           theta(initial_values<float>(scorer.layout(), 1)),
           graph(random_graph(nodes, kDegree)),
           z(random_rows(nodes, embedding)) {
-      scorer.project(theta.data(), z, projections);
+      scorer.transpose_first_weight(theta.data(), weight);
+      scorer.project(weight, z, projections);
     }
   };
   const double h = kScorerWidth;
@@ -143,8 +144,8 @@ std::unique_ptr<KernelBench> scorer(Index embedding) {
             {{4 * edges * h, edges * (kFloat * h + 2 * kId + kFloat) + n * kFloat * h}},
             {}};
   bench->work.body = [p] {
-    p->scorer.forward(p->theta.data(), p->z, p->projections,
-                      {p->graph.sources(), p->graph.targets(), p->targets}, p->workspace);
+    p->scorer.forward(p->theta.data(), p->weight, p->z, p->projections,
+                      {p->graph.sources(), p->graph.targets(), p->targets, {}}, p->workspace);
   };
   return bench;
 }

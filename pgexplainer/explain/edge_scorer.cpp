@@ -1,8 +1,169 @@
 #include "pgexplainer/explain/edge_scorer.h"
 
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
+#include <type_traits>
+
 #include "pgexplainer/core/index.h"
+#include "pgexplainer/nn/strip.h"
+#include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
+namespace {
+
+// ---- one hidden layer, fused: omega_e = w . relu(from_i + to_j) + b, E edges, H columns, where
+// ---- from_i = W_i z_i and to_j = W_j z_j + W_v z_v + bias
+
+#ifdef __AVX512F__
+constexpr Index kVectorBytes = 64;
+#else
+constexpr Index kVectorBytes = 32;
+#endif
+constexpr Index kVectorLanes = kVectorBytes / static_cast<Index>(sizeof(float));
+using Vector = float __attribute__((vector_size(kVectorBytes)));
+using VectorAt = float __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
+
+[[gnu::always_inline]] inline Vector load(const float* from) {
+  return *reinterpret_cast<const VectorAt*>(from);
+}
+[[gnu::always_inline]] inline void add_to(float* sum, Vector v) {
+  *reinterpret_cast<VectorAt*>(sum) = load(sum) + v;
+}
+
+/// GCC makes two instructions of x > 0 ? x : 0.
+[[gnu::always_inline]] inline Vector relu(Vector x) {
+#if defined(__AVX512F__)
+  return _mm512_max_ps(x, Vector{});
+#elif defined(__AVX__)
+  return _mm256_max_ps(x, Vector{});
+#else
+  return x > 0.0F ? x : Vector{};
+#endif
+}
+
+[[gnu::always_inline]] inline FloatLanes folded(Vector v) {
+#ifdef __AVX512F__
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+         __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  return v;
+#endif
+}
+
+/// Lane k = the sum of all lanes of part[k].
+[[gnu::always_inline]] inline FloatLanes sums_of_lanes(const FloatLanes (&part)[8]) {
+  FloatLanes pair[4], four[2];
+  unroll<4>([&](auto i) {
+    const FloatLanes a = part[2 * i], b = part[2 * i + 1];
+    pair[i] = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
+              __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+  });
+  unroll<2>([&](auto i) {
+    const FloatLanes a = pair[2 * i], b = pair[2 * i + 1];
+    four[i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13) +
+              __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+  });
+  return __builtin_shufflevector(four[0], four[1], 0, 1, 2, 3, 8, 9, 10, 11) +
+         __builtin_shufflevector(four[0], four[1], 4, 5, 6, 7, 12, 13, 14, 15);
+}
+
+using FloatEdges = EdgeScorer<float>::Edges;
+
+/// Where the rows of an edge's ends begin: of the projections (2 H wide), and of `to` (H wide).
+template <bool kMapped>
+struct Ends {
+  const NodeId *source, *target, *row_of;
+  Index hidden;
+
+  Ends(const FloatEdges& edges, Index hidden_width)
+      : source(edges.source.data()),
+        target(edges.target.data()),
+        row_of(edges.row.data()),
+        hidden(hidden_width) {}
+
+  [[gnu::always_inline]] Index row(NodeId node) const { return kMapped ? row_of[node] : node; }
+  [[gnu::always_inline]] Index from(std::size_t e) const { return row(source[e]) * 2 * hidden; }
+  [[gnu::always_inline]] Index to(std::size_t e) const { return target[e] * hidden; }
+};
+
+/// f(Ends) of the right kind: whether nodes are mapped to rows is not asked for every edge.
+template <class F>
+void with_ends(const FloatEdges& edges, Index hidden, F&& f) {
+  if (edges.row.empty())
+    f(Ends<false>(edges, hidden));
+  else
+    f(Ends<true>(edges, hidden));
+}
+
+/// C vectors of columns: omega += their part.
+template <int C, class E>
+void score_columns(const E& ends, const float* from, const float* to, const float* weight,
+                   std::span<float> omega) {
+  Vector w[C];
+  unroll<C>([&](auto j) { w[j] = load(weight + j * kVectorLanes); });
+  for_each_lanes<float>(omega.size(), [&](std::size_t first, auto n) {
+    FloatLanes part[8];
+    unroll<8>([&](auto k) {
+      constexpr auto kEdge = static_cast<std::size_t>(k);
+      const std::size_t e = first + (kEdge < n ? kEdge : 0);
+      const float* u = from + ends.from(e);
+      const float* v = to + ends.to(e);
+      Vector sum[2] = {Vector{}, Vector{}};  // two short chains of additions
+      unroll<C>([&](auto j) {
+        sum[j % 2] += relu(load(u + j * kVectorLanes) + load(v + j * kVectorLanes)) * w[j];
+      });
+      part[k] = folded(sum[0] + sum[1]);
+    });
+    float* out = omega.data() + first;
+    store_lanes<float>(load_lanes<float>(out, n) + sums_of_lanes(part), out, n);
+  });
+}
+
+/// Its adjoint: dprojections, dconstant and dweight += .
+template <int C, class E>
+void score_columns_backward(const E& ends, const float* from, const float* to, const float* weight,
+                            std::span<const float> domega, float* dprojections, float* dconstant,
+                            float* dweight) {
+  Vector w[C], dc[C], dw[C];
+  unroll<C>([&](auto j) {
+    w[j] = load(weight + j * kVectorLanes);
+    dc[j] = dw[j] = Vector{};
+  });
+  for (std::size_t e = 0; e < domega.size(); ++e) {
+    const float* u = from + ends.from(e);
+    const float* v = to + ends.to(e);
+    float* du = dprojections + ends.from(e);
+    float* dv = dprojections + ends.row(ends.target[e]) * 2 * ends.hidden + ends.hidden;
+    const Vector g = Vector{} + domega[e];
+    unroll<C>([&](auto j) {
+      const Index column = j * kVectorLanes;
+      const Vector x = load(u + column) + load(v + column);
+      const Vector d = x > 0.0F ? g * w[j] : Vector{};
+      dw[j] += relu(x) * g;
+      dc[j] += d;
+      add_to(du + column, d);
+      add_to(dv + column, d);
+    });
+  }
+  unroll<C>([&](auto j) {
+    add_to(dconstant + j * kVectorLanes, dc[j]);
+    add_to(dweight + j * kVectorLanes, dw[j]);
+  });
+}
+
+/// f.operator()<C>(first column) for columns in groups of C vectors.
+template <class F>
+void for_each_column_group(Index columns, F&& f) {
+  Index column = 0;
+  for (; columns - column >= 4 * kVectorLanes; column += 4 * kVectorLanes)
+    f.template operator()<4>(column);
+  for (; column < columns; column += kVectorLanes) f.template operator()<1>(column);
+}
+
+}  // namespace
 
 template <class T>
 EdgeScorer<T>::EdgeScorer(Index embedding_width, int num_targets,
@@ -19,77 +180,143 @@ EdgeScorer<T>::EdgeScorer(Index embedding_width, int num_targets,
 }
 
 template <class T>
-Matrix<T> EdgeScorer<T>::first_weight(const T* theta, int part) const {
-  return layers_.front().weight.in(theta).middleCols(part * width_, width_);
+bool EdgeScorer<T>::is_fused() const {
+  return std::is_same_v<T, float> && layers_.size() == 2 && hidden_width() % kVectorLanes == 0;
 }
 
 template <class T>
-void EdgeScorer<T>::project(const T* theta, const Matrix<T>& z,
-                            NodeProjections<T>& projections) const {
-  for (int part = 0; part < 2; ++part) {
-    const Matrix<T> weight = first_weight(theta, part);
-    linear_forward<T>(z, z.rows(), {weight.data(), weight.rows(), weight.cols()}, nullptr,
-                      part == 0 ? projections.from : projections.to);
-  }
+void EdgeScorer<T>::transpose_first_weight(const T* theta, Matrix<T>& weight) const {
+  const Index hidden = hidden_width();
+  const ConstMatrixView<T> stored = layers_.front().weight.in(theta);
+  weight.resize(width_, (2 + num_targets_) * hidden);
+  for (int part = 0; part < 2 + num_targets_; ++part)
+    weight.middleCols(part * hidden, hidden) = stored.middleCols(part * width_, width_).transpose();
 }
 
 template <class T>
-void EdgeScorer<T>::project_backward(const Matrix<T>& z, const NodeProjections<T>& dprojections,
+void EdgeScorer<T>::project(const Matrix<T>& weight, const Matrix<T>& z,
+                            Matrix<T>& projections) const {
+  multiply_columns(z, weight, 2 * hidden_width(), projections);
+}
+
+template <class T>
+void EdgeScorer<T>::project_backward(const Matrix<T>& z, const Matrix<T>& dprojections,
                                      T* dtheta) const {
+  const Index hidden = hidden_width();
+  Matrix<T> transposed = Matrix<T>::Zero(width_, 2 * hidden);
+  add_transposed_product(z, dprojections, z.rows(), transposed.data());
   MatrixView<T> dweight = layers_.front().weight.in(dtheta);
-  for (int part = 0; part < 2; ++part) {
-    const Matrix<T> unused(dweight.rows(), width_);
-    Matrix<T> dpart = Matrix<T>::Zero(dweight.rows(), width_);
-    linear_backward<T>(z, {unused.data(), unused.rows(), unused.cols()},
-                       part == 0 ? dprojections.from : dprojections.to, nullptr, false,
-                       dpart.data(), nullptr);
-    dweight.middleCols(part * width_, width_) += dpart;
-  }
+  for (int part = 0; part < 2; ++part)
+    dweight.middleCols(part * width_, width_) +=
+        transposed.middleCols(part * hidden, hidden).transpose();
 }
 
 template <class T>
-std::span<const T> EdgeScorer<T>::forward(const T* theta, const Matrix<T>& z,
-                                          const NodeProjections<T>& projections, const Edges& edges,
-                                          Workspace& workspace) const {
-  const auto num_edges = static_cast<Index>(edges.source_row.size());
+std::span<const T> EdgeScorer<T>::forward(const T* theta, const Matrix<T>& weight,
+                                          const Matrix<T>& z, const Matrix<T>& projections,
+                                          const Edges& edges, Workspace& workspace) const {
   const LinearSlots& first = layers_.front();
-  const Index width = first.weight.rows;
-  workspace.constant.assign(theta + first.bias.offset, theta + first.bias.offset + width);
-  const ConstMatrixView<T> weight = first.weight.in(theta);
+  const Index hidden = hidden_width();
+  std::vector<T>& constant = workspace.constant;
+  constant.assign(theta + first.bias.offset, theta + first.bias.offset + hidden);
   for (int k = 0; k < num_targets_; ++k) {
-    const T* row = z.data() + edges.targets[at(k)] * z.cols();
-    for (Index h = 0; h < width; ++h) {
-      T sum(0);
-      for (Index d = 0; d < width_; ++d) sum += weight(h, (2 + k) * width_ + d) * row[d];
-      workspace.constant[at(h)] += sum;
+    const NodeId node = edges.targets[at(k)];
+    const T* zv = z.data() + (edges.row.empty() ? node : edges.row[at(node)]) * width_;
+    for (Index d = 0; d < width_; ++d) {
+      const T* column = weight.data() + d * weight.cols() + (2 + k) * hidden;
+      for (Index h = 0; h < hidden; ++h) constant[at(h)] += zv[d] * column[h];
     }
   }
-  workspace.layer.resize(layers_.size());
-  Matrix<T>& hidden = workspace.layer.front();
-  hidden.resize(num_edges, width);
+  if (!is_fused()) {
+    forward_layers(theta, projections, edges, workspace);
+  } else if constexpr (std::is_same_v<T, float>) {
+    workspace.omega.assign(edges.source.size(), theta[layers_.back().bias.offset]);
+    if (edges.source.empty()) return {};
+    const auto num_nodes =
+        edges.row.empty() ? projections.rows() : static_cast<Index>(edges.row.size());
+    workspace.to.resize(num_nodes, hidden);
+    with_ends(edges, hidden, [&](const auto& ends) {
+      for (NodeId i = 0; i < num_nodes; ++i) {
+        const float* row = projections.data() + ends.row(i) * 2 * hidden + hidden;
+        float* to = workspace.to.data() + i * hidden;
+        for (Index h = 0; h < hidden; h += kVectorLanes)
+          *reinterpret_cast<VectorAt*>(to + h) = load(row + h) + load(constant.data() + h);
+      }
+      for_each_column_group(hidden, [&]<int C>(Index column) {
+        score_columns<C>(ends, projections.data() + column, workspace.to.data() + column,
+                         theta + layers_.back().weight.offset + column, workspace.omega);
+      });
+    });
+  }
+  return workspace.omega;
+}
+
+template <class T>
+void EdgeScorer<T>::forward_layers(const T* theta, const Matrix<T>& projections, const Edges& edges,
+                                   Workspace& workspace) const {
+  const auto num_edges = static_cast<Index>(edges.source.size());
+  const auto row = [&](NodeId node) { return edges.row.empty() ? node : edges.row[at(node)]; };
+  const Index hidden = hidden_width();
   const bool single = layers_.size() == 1;  // no hidden layer: omega is linear in z
-  for (Index e = 0; e < num_edges; ++e) {
-    const T* from = projections.from.data() + edges.source_row[at(e)] * width;
-    const T* to = projections.to.data() + edges.target_row[at(e)] * width;
-    T* out = hidden.data() + e * width;
-    for (Index h = 0; h < width; ++h) {
-      const T sum = from[h] + to[h] + workspace.constant[at(h)];
-      out[h] = single || sum > T(0) ? sum : T(0);
+  workspace.layer.resize(layers_.size());
+  workspace.layer.front().resize(num_edges, hidden);
+  for (Index e = 0; e < num_edges; ++e)
+    for (Index h = 0; h < hidden; ++h) {
+      const T sum = projections(row(edges.source[at(e)]), h) +
+                    projections(row(edges.target[at(e)]), hidden + h) + workspace.constant[at(h)];
+      workspace.layer.front()(e, h) = single || sum > T(0) ? sum : T(0);
     }
-  }
   for (std::size_t l = 1; l < layers_.size(); ++l) {
     layers_[l].forward(theta, workspace.layer[l - 1], num_edges, workspace.layer[l]);
     if (l + 1 < layers_.size()) workspace.layer[l] = workspace.layer[l].cwiseMax(T(0));
   }
-  return {workspace.layer.back().data(), at(num_edges)};
+  const T* omega = workspace.layer.back().data();
+  workspace.omega.assign(omega, omega + num_edges);
 }
 
 template <class T>
-void EdgeScorer<T>::backward(const T* theta, const Matrix<T>& z, const Edges& edges,
-                             std::span<const T> domega, std::span<const NodeId> local_source,
-                             std::span<const NodeId> local_target, Workspace& workspace, T* dtheta,
-                             NodeProjections<T>& dprojections) const {
+void EdgeScorer<T>::backward(const T* theta, const Matrix<T>& z, const Matrix<T>& projections,
+                             const Edges& edges, std::span<const T> domega, Workspace& workspace,
+                             T* dtheta, Matrix<T>& dprojections) const {
+  const LinearSlots& first = layers_.front();
+  const Index hidden = hidden_width();
+  std::vector<T>& dconstant = workspace.dconstant;
+  dconstant.assign(at(hidden), T(0));
+  if (!is_fused()) {
+    backward_layers(theta, edges, domega, workspace, dtheta, dprojections);
+  } else if constexpr (std::is_same_v<T, float>) {
+    const LinearSlots& last = layers_.back();
+    T db(0);
+    for (const T d : domega) db += d;
+    dtheta[last.bias.offset] += db;
+    with_ends(edges, hidden, [&](const auto& ends) {
+      for_each_column_group(hidden, [&]<int C>(Index column) {
+        score_columns_backward<C>(ends, projections.data() + column, workspace.to.data() + column,
+                                  theta + last.weight.offset + column, domega,
+                                  dprojections.data() + column, dconstant.data() + column,
+                                  dtheta + last.weight.offset + column);
+      });
+    });
+  }
+  for (Index h = 0; h < hidden; ++h) dtheta[first.bias.offset + at(h)] += dconstant[at(h)];
+  MatrixView<T> dweight = first.weight.in(dtheta);
+  for (int k = 0; k < num_targets_; ++k) {
+    const NodeId node = edges.targets[at(k)];
+    const T* zv = z.data() + (edges.row.empty() ? node : edges.row[at(node)]) * width_;
+    for (Index h = 0; h < hidden; ++h) {
+      T* out = dweight.data() + h * dweight.cols() + (2 + k) * width_;
+      for (Index d = 0; d < width_; ++d) out[d] += dconstant[at(h)] * zv[d];
+    }
+  }
+}
+
+template <class T>
+void EdgeScorer<T>::backward_layers(const T* theta, const Edges& edges, std::span<const T> domega,
+                                    Workspace& workspace, T* dtheta,
+                                    Matrix<T>& dprojections) const {
   const auto num_edges = static_cast<Index>(domega.size());
+  const auto row = [&](NodeId node) { return edges.row.empty() ? node : edges.row[at(node)]; };
+  const Index hidden = hidden_width();
   workspace.dlayer.resize(layers_.size());
   workspace.dlayer.back() = ConstMatrixView<T>(domega.data(), num_edges, 1);
   for (std::size_t l = layers_.size() - 1; l > 0; --l) {
@@ -99,27 +326,12 @@ void EdgeScorer<T>::backward(const T* theta, const Matrix<T>& z, const Edges& ed
     d = (workspace.layer[l - 1].array() > T(0)).select(d, T(0));
   }
   const Matrix<T>& d = workspace.dlayer.front();
-  const LinearSlots& first = layers_.front();
-  const Index width = first.weight.rows;
-  for (Index e = 0; e < num_edges; ++e) {
-    const T* in = d.data() + e * width;
-    T* from = dprojections.from.data() + local_source[at(e)] * width;
-    T* to = dprojections.to.data() + local_target[at(e)] * width;
-    for (Index h = 0; h < width; ++h) {
-      from[h] += in[h];
-      to[h] += in[h];
+  for (Index e = 0; e < num_edges; ++e)
+    for (Index h = 0; h < hidden; ++h) {
+      dprojections(row(edges.source[at(e)]), h) += d(e, h);
+      dprojections(row(edges.target[at(e)]), hidden + h) += d(e, h);
+      workspace.dconstant[at(h)] += d(e, h);
     }
-  }
-  std::vector<T> dconstant(at(width), T(0));
-  add_column_sums(d, dconstant.data());
-  MatrixView<T> dweight = first.weight.in(dtheta);
-  for (Index h = 0; h < width; ++h) dtheta[first.bias.offset + at(h)] += dconstant[at(h)];
-  for (int k = 0; k < num_targets_; ++k) {
-    const T* row = z.data() + edges.targets[at(k)] * z.cols();
-    for (Index h = 0; h < width; ++h)
-      for (Index c = 0; c < width_; ++c)
-        dweight(h, (2 + k) * width_ + c) += dconstant[at(h)] * row[c];
-  }
 }
 
 template class EdgeScorer<float>;

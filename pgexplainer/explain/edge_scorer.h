@@ -20,12 +20,6 @@
 
 namespace pgexplainer {
 
-/// The first layer's part of every node: from = Z W_i^T (n x H) and to = Z W_j^T (n x H).
-template <class T>
-struct NodeProjections {
-  Matrix<T> from, to;
-};
-
 /// Parameters are named as in PyG: mlp.0.weight (H x parts D), mlp.0.bias, mlp.2.weight, ...
 template <class T>
 class EdgeScorer {
@@ -36,35 +30,49 @@ class EdgeScorer {
   [[nodiscard]] const ParameterLayout& layout() const { return layout_; }
   [[nodiscard]] Index embedding_width() const { return width_; }
   [[nodiscard]] int num_targets() const { return num_targets_; }
+  /// H
+  [[nodiscard]] Index hidden_width() const { return layers_.front().weight.rows; }
 
-  void project(const T* theta, const Matrix<T>& z, NodeProjections<T>& projections) const;
+  /// [W_i^T, W_j^T, W_v^T, ...] (D x parts H): once for every theta.
+  void transpose_first_weight(const T* theta, Matrix<T>& weight) const;
+  /// projections = [Z W_i^T, Z W_j^T] (n x 2 H): once for every node.
+  void project(const Matrix<T>& weight, const Matrix<T>& z, Matrix<T>& projections) const;
   /// Its adjoint: dtheta += .
-  void project_backward(const Matrix<T>& z, const NodeProjections<T>& dprojections,
-                        T* dtheta) const;
+  void project_backward(const Matrix<T>& z, const Matrix<T>& dprojections, T* dtheta) const;
 
-  /// One instance: rows of the projections for each end of each edge, and of z for each target.
+  /// One instance. `row` maps its nodes to rows of z and of the projections; empty = they are the
+  /// rows.
   struct Edges {
-    std::span<const NodeId> source_row, target_row;
-    std::span<const NodeId> targets;
+    std::span<const NodeId> source, target;  ///< of each edge
+    std::span<const NodeId> targets;         ///< the explained nodes
+    std::span<const NodeId> row;
   };
+  /// What forward() leaves for backward().
   struct Workspace {
-    std::vector<Matrix<T>> layer;   ///< hidden activations (E x width), then omega (E x 1)
-    std::vector<Matrix<T>> dlayer;  ///< their gradients
     std::vector<T> constant;        ///< W_v z_v + b of the first layer
+    Matrix<T> to;                   ///< of each node: its projection as a target, + constant
+    std::vector<T> omega;           ///< of every edge
+    std::vector<Matrix<T>> layer;   ///< hidden activations (E x width), unless fused
+    std::vector<Matrix<T>> dlayer;  ///< their gradients
+    std::vector<T> dconstant;
   };
-  /// omega of every edge; it stays in workspace.layer.back().
-  std::span<const T> forward(const T* theta, const Matrix<T>& z,
-                             const NodeProjections<T>& projections, const Edges& edges,
+  /// omega of every edge; it stays in workspace.omega.
+  std::span<const T> forward(const T* theta, const Matrix<T>& weight, const Matrix<T>& z,
+                             const Matrix<T>& projections, const Edges& edges,
                              Workspace& workspace) const;
-  /// Its adjoint: dtheta += (all but the projected parts), and for the local nodes of the instance
-  /// dprojections += , with local_source and local_target the rows of each end there.
-  void backward(const T* theta, const Matrix<T>& z, const Edges& edges, std::span<const T> domega,
-                std::span<const NodeId> local_source, std::span<const NodeId> local_target,
-                Workspace& workspace, T* dtheta, NodeProjections<T>& dprojections) const;
+  /// Its adjoint: dtheta += (all but the projected parts) and dprojections += .
+  void backward(const T* theta, const Matrix<T>& z, const Matrix<T>& projections,
+                const Edges& edges, std::span<const T> domega, Workspace& workspace, T* dtheta,
+                Matrix<T>& dprojections) const;
 
  private:
-  /// Columns [part * D, part * D + D) of the first weight, contiguous.
-  [[nodiscard]] Matrix<T> first_weight(const T* theta, int part) const;
+  /// One hidden layer of whole vectors of floats, the usual case: its activations never leave the
+  /// registers, and the adjoint makes them again. Everything else goes layer by layer.
+  [[nodiscard]] bool is_fused() const;
+  void forward_layers(const T* theta, const Matrix<T>& projections, const Edges& edges,
+                      Workspace& workspace) const;
+  void backward_layers(const T* theta, const Edges& edges, std::span<const T> domega,
+                       Workspace& workspace, T* dtheta, Matrix<T>& dprojections) const;
 
   Index width_;
   int num_targets_;

@@ -65,7 +65,15 @@ void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb
 // the cache.
 constexpr Index kBlock = 256;
 
-/// c (a.cols x b.cols) += A^T B over the first rows.
+}  // namespace
+
+template <class T>
+void multiply_columns(const Matrix<T>& a, const Matrix<T>& b, Index columns, Matrix<T>& out) {
+  out.resize(a.rows(), columns);
+  multiply<T>({a.data(), a.cols(), 1}, a.rows(), a.cols(), b.data(), b.cols(), columns, nullptr,
+              false, out.data(), out.cols());
+}
+
 template <class T>
 void add_transposed_product(const Matrix<T>& a, const Matrix<T>& b, Index rows, T* c) {
   for (Index begin = 0; begin < rows; begin += kBlock)
@@ -73,8 +81,6 @@ void add_transposed_product(const Matrix<T>& a, const Matrix<T>& b, Index rows, 
                 std::min(kBlock, rows - begin), b.data() + begin * b.cols(), b.cols(), b.cols(),
                 nullptr, true, c, b.cols());
 }
-
-}  // namespace
 
 template <class T>
 void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, const T* bias,
@@ -123,6 +129,11 @@ LinearSlots LinearSlots::add(ParameterLayout& layout, const std::string& name, I
   return slots;
 }
 
+template void multiply_columns(const Matrix<float>&, const Matrix<float>&, Index, Matrix<float>&);
+template void multiply_columns(const Matrix<double>&, const Matrix<double>&, Index,
+                               Matrix<double>&);
+template void add_transposed_product(const Matrix<float>&, const Matrix<float>&, Index, float*);
+template void add_transposed_product(const Matrix<double>&, const Matrix<double>&, Index, double*);
 template void linear_forward(const Matrix<float>&, Index, ConstMatrixView<float>, const float*,
                              Matrix<float>&);
 template void linear_forward(const Matrix<double>&, Index, ConstMatrixView<double>, const double*,

@@ -20,6 +20,13 @@ template <class T>
 void linear_backward(const Matrix<T>& x, ConstMatrixView<T> weight, const Matrix<T>& dout,
                      Matrix<T>* dx, bool accumulate_dx, T* dweight, T* dbias);
 
+/// out = A times the first `columns` columns of B.
+template <class T>
+void multiply_columns(const Matrix<T>& a, const Matrix<T>& b, Index columns, Matrix<T>& out);
+/// c (a.cols x b.cols) += A^T B over the first rows.
+template <class T>
+void add_transposed_product(const Matrix<T>& a, const Matrix<T>& b, Index rows, T* c);
+
 /// sum[c] += the sum of column c, added row by row: Eigen's order of additions depends on where
 /// `sum` lies in memory.
 template <class T>

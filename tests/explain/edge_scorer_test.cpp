@@ -10,53 +10,69 @@ namespace pgexplainer {
 namespace {
 
 /// A scorer with random parameters on random embeddings and edges.
+template <class T>
 struct Problem {
   Index width;
-  int num_targets;
-  EdgeScorer<double> scorer;
-  std::vector<double> theta;
-  Matrix<double> z;
-  std::vector<NodeId> source, target, targets;
-  EdgeScorer<double>::Workspace workspace{};
+  EdgeScorer<T> scorer;
+  std::vector<T> theta;
+  Matrix<T> z, weight{}, projections{};
+  std::vector<NodeId> source, target, targets, row;
+  typename EdgeScorer<T>::Workspace workspace{};
 
   Problem(int explained, const std::vector<std::int64_t>& hidden, std::size_t edges,
           std::uint64_t seed)
-      : width(3), num_targets(explained), scorer(width, explained, hidden) {
+      : width(3), scorer(width, explained, hidden) {
     RandomStream random(seed, RandomPurpose::test);
     theta.resize(scorer.layout().size());
-    for (double& t : theta) t = random.normal();
-    z = random_matrix(5, width, random);
+    for (T& t : theta) t = static_cast<T>(random.normal());
+    z = random_matrix(7, width, random).cast<T>();
     const auto node = [&] { return static_cast<NodeId>(random.below(5)); };
     for (std::size_t e = 0; e < edges; ++e) {
       source.push_back(node());
       target.push_back(node());
     }
     for (int k = 0; k < explained; ++k) targets.push_back(node());
+    if (random.below(2) == 1) row = {6, 0, 3, 2, 5};  // of the five nodes
   }
 
-  std::vector<double> omega() {
-    NodeProjections<double> projections;
-    scorer.project(theta.data(), z, projections);
-    const auto all =
-        scorer.forward(theta.data(), z, projections, {source, target, targets}, workspace);
+  [[nodiscard]] typename EdgeScorer<T>::Edges edges() const {
+    return {source, target, targets, row};
+  }
+
+  std::vector<T> omega() {
+    scorer.transpose_first_weight(theta.data(), weight);
+    scorer.project(weight, z, projections);
+    const auto all = scorer.forward(theta.data(), weight, z, projections, edges(), workspace);
     return {all.begin(), all.end()};
+  }
+
+  /// After omega(): the gradient of sum_e factor_e omega_e.
+  std::vector<T> gradient(const std::vector<T>& factor) {
+    Matrix<T> dprojections = Matrix<T>::Zero(projections.rows(), projections.cols());
+    std::vector<T> dtheta(theta.size(), T(0));
+    scorer.backward(theta.data(), z, projections, edges(), factor, workspace, dtheta.data(),
+                    dprojections);
+    scorer.project_backward(z, dprojections, dtheta.data());
+    return dtheta;
   }
 
   /// The plain MLP on [z_i; z_j; z of the targets].
   [[nodiscard]] double slow_omega(std::size_t e) const {
     std::vector<double> in;
-    std::vector<NodeId> rows = {source[e], target[e]};
-    rows.insert(rows.end(), targets.begin(), targets.end());
-    for (const NodeId row : rows)
-      for (Index d = 0; d < width; ++d) in.push_back(z(row, d));
+    std::vector<NodeId> nodes = {source[e], target[e]};
+    nodes.insert(nodes.end(), targets.begin(), targets.end());
+    for (const NodeId node : nodes)
+      for (Index d = 0; d < width; ++d)
+        in.push_back(static_cast<double>(z(row.empty() ? node : row[at(node)], d)));
     const auto& parameters = scorer.layout().parameters();
     for (std::size_t p = 0; p < parameters.size(); p += 2) {
-      const double* weight = theta.data() + parameters[p].offset;
-      const double* bias = theta.data() + parameters[p + 1].offset;
+      const T* weights = theta.data() + parameters[p].offset;
+      const T* bias = theta.data() + parameters[p + 1].offset;
       std::vector<double> out(parameters[p + 1].size);
       for (std::size_t o = 0; o < out.size(); ++o) {
-        out[o] = bias[o];
-        for (std::size_t i = 0; i < in.size(); ++i) out[o] += weight[o * in.size() + i] * in[i];
+        out[o] = static_cast<double>(bias[o]);
+        for (std::size_t i = 0; i < in.size(); ++i)
+          out[o] += static_cast<double>(weights[o * in.size() + i]) * in[i];
         if (p + 2 < parameters.size()) out[o] = std::max(out[o], 0.0);
       }
       in = out;
@@ -65,42 +81,78 @@ struct Problem {
   }
 };
 
-Problem random_problem() {
-  static const std::vector<std::vector<std::int64_t>> kHidden = {{}, {8}, {8, 4}};
+/// As the constructor took them.
+std::vector<std::int64_t> hidden_widths(const ParameterLayout& layout) {
+  std::vector<std::int64_t> widths;
+  for (const Parameter& p : layout.parameters())
+    if (p.shape.size() == 2) widths.push_back(p.shape[0]);
+  widths.pop_back();  // omega itself
+  return widths;
+}
+
+template <class T>
+Problem<T> random_problem() {
+  // 16, 64 and 80 are whole vectors of floats.
+  static const std::vector<std::vector<std::int64_t>> kHidden = {{}, {8}, {8, 4}, {16}, {64}, {80}};
   return {*rc::gen::inRange(0, 3), *rc::gen::elementOf(kHidden),
-          *rc::gen::inRange<std::size_t>(0, 7), *rc::gen::inRange<std::uint64_t>(0, 1'000'000)};
+          *rc::gen::inRange<std::size_t>(0, 20), *rc::gen::inRange<std::uint64_t>(0, 1'000'000)};
 }
 
 RC_GTEST_PROP(EdgeScorer, IsTheMlpOfTheConcatenatedEmbeddings, ()) {
-  Problem problem = random_problem();
+  Problem problem = random_problem<double>();
   const std::vector<double> omega = problem.omega();
   RC_ASSERT(omega.size() == problem.source.size());
   for (std::size_t e = 0; e < omega.size(); ++e)
     RC_ASSERT(std::abs(omega[e] - problem.slow_omega(e)) < 1e-11);
 }
 
-RC_GTEST_PROP(EdgeScorer, GradientIsThatOfCentralDifferences, ()) {
-  Problem problem = random_problem();
-  const std::size_t edges = problem.source.size();
+RC_GTEST_PROP(EdgeScorer, InFloatIsTheSameUpToRounding, ()) {
+  Problem problem = random_problem<float>();
+  const std::vector<float> omega = problem.omega();
+  RC_ASSERT(omega.size() == problem.source.size());
+  for (std::size_t e = 0; e < omega.size(); ++e)
+    RC_ASSERT(std::abs(static_cast<double>(omega[e]) - problem.slow_omega(e)) < 2e-4);
+}
+
+std::vector<double> random_factors(std::size_t count) {
   RandomStream random(7, RandomPurpose::test);
-  std::vector<double> weight(edges);
-  for (double& w : weight) w = random.normal();
+  std::vector<double> factors(count);
+  for (double& f : factors) f = random.normal();
+  return factors;
+}
+
+RC_GTEST_PROP(EdgeScorer, GradientIsThatOfCentralDifferences, ()) {
+  Problem problem = random_problem<double>();
+  const std::vector<double> factor = random_factors(problem.source.size());
   const auto loss = [&] {
     const std::vector<double> omega = problem.omega();
     double sum = 0;
-    for (std::size_t e = 0; e < edges; ++e) sum += weight[e] * omega[e];
+    for (std::size_t e = 0; e < omega.size(); ++e) sum += factor[e] * omega[e];
     return sum;
   };
   loss();  // leaves the activations in the workspace
-  const EdgeScorer<double>& scorer = problem.scorer;
-  const Index first = scorer.layout().parameters().front().shape.at(0);
-  NodeProjections<double> dlocal{Matrix<double>::Zero(5, first), Matrix<double>::Zero(5, first)};
-  std::vector<double> dtheta(problem.theta.size(), 0.0);
-  scorer.backward(problem.theta.data(), problem.z,
-                  {problem.source, problem.target, problem.targets}, weight, problem.source,
-                  problem.target, problem.workspace, dtheta.data(), dlocal);
-  scorer.project_backward(problem.z, dlocal, dtheta.data());
+  const std::vector<double> dtheta = problem.gradient(factor);
   RC_ASSERT(gradient_error(loss, problem.theta.data(), dtheta.data(), dtheta.size()) < 1e-6);
+}
+
+RC_GTEST_PROP(EdgeScorer, GradientInFloatIsTheSameUpToRounding, ()) {
+  Problem problem = random_problem<float>();
+  Problem<double> exact(problem.scorer.num_targets(), {}, 0, 0);
+  exact.scorer = EdgeScorer<double>(problem.width, problem.scorer.num_targets(),
+                                    hidden_widths(problem.scorer.layout()));
+  exact.theta.assign(problem.theta.begin(), problem.theta.end());
+  exact.z = problem.z.cast<double>();
+  exact.source = problem.source;
+  exact.target = problem.target;
+  exact.targets = problem.targets;
+  exact.row = problem.row;
+  const std::vector<double> factor = random_factors(problem.source.size());
+  problem.omega();
+  exact.omega();
+  const std::vector<float> fast = problem.gradient({factor.begin(), factor.end()});
+  const std::vector<double> slow = exact.gradient(factor);
+  for (std::size_t k = 0; k < slow.size(); ++k)
+    RC_ASSERT(std::abs(static_cast<double>(fast[k]) - slow[k]) < 5e-4 * (1.0 + std::abs(slow[k])));
 }
 
 TEST(EdgeScorer, ParametersAreNamedAndShapedAsInPyG) {

@@ -2,13 +2,13 @@
 // sampled mask, every term of the paper's objective with its gradients, one step of Adam.
 //
 // In double the network runs on the whole graph, and the instance's mask is scattered into it. In
-// float all goes the way of production: cut instance, MaskedRun, EdgeScorer.
+// float all goes the way of production: cut instance, ExplainedRow, EdgeScorer.
 #include <map>
 #include <set>
 
 #include "pgexplainer/explain/edge_scorer.h"
 #include "pgexplainer/explain/explained_model.h"
-#include "pgexplainer/explain/masked_run.h"
+#include "pgexplainer/explain/explained_row.h"
 #include "pgexplainer/explain/paper_objective.h"
 #include "pgexplainer/nn/adam.h"
 #include "pgexplainer/nn/softmax_cross_entropy.h"
@@ -40,7 +40,7 @@ class WholeNetwork {
                std::vector<EdgeId> edges, Index row)
       : model_(&model), input_(input), edges_(std::move(edges)), row_(row) {}
 
-  std::span<const double> logits(std::span<const double> mask) {
+  std::span<const double> forward(std::span<const double> mask) {
     mask_.assign(at(input_.graph.num_edges()), 1.0);
     for (std::size_t k = 0; k < edges_.size(); ++k) mask_[at(edges_[k])] = mask[k];
     const Matrix<double>& rows = model_->forward(input_, mask_, {}, workspace_);
@@ -194,11 +194,14 @@ class Step {
 
   /// omega of every edge of the whole graph.
   std::vector<T> all_omega() {
-    NodeProjections<T> projections;
-    scorer_.project(theta_.data(), z_, projections);
-    const auto omega = scorer_.forward(theta_.data(), z_, projections,
-                                       {graph_.sources(), graph_.targets(), targets_}, workspace_);
+    const auto omega = forward({graph_.sources(), graph_.targets(), targets_, {}});
     return {omega.begin(), omega.end()};
+  }
+
+  std::span<const T> forward(const typename EdgeScorer<T>::Edges& edges) {
+    scorer_.transpose_first_weight(theta_.data(), weight_);
+    scorer_.project(weight_, z_, projections_);
+    return scorer_.forward(theta_.data(), weight_, z_, projections_, edges, workspace_);
   }
 
   void put_scores() {
@@ -211,11 +214,12 @@ class Step {
     }
     put("mlp_input", input);
     const std::vector<T> omega = all_omega(), eps = epsilon(0);
-    std::vector<T> gate, mask;
+    std::vector<T> gate, noise, mask(omega.size());
     for (std::size_t e = 0; e < omega.size(); ++e) {
-      gate.push_back((logit(eps[e]) + omega[e]) / tau_);
-      mask.push_back(concrete_sample(omega[e], tau_, logit(eps[e])));
+      noise.push_back(logit(eps[e]));
+      gate.push_back((noise[e] + omega[e]) / tau_);
     }
+    concrete_samples<T>(omega, tau_, noise, mask);
     put("omega", omega);
     put("eps", eps);
     put("gate", gate);
@@ -226,7 +230,7 @@ class Step {
   void put_sample(Network& network) {
     std::vector<T> mask;
     for (const EdgeId e : cut_.edges) mask.push_back(results_.at("mask")[at(e)]);
-    const std::span<const T> logits = network.logits(mask);
+    const std::span<const T> logits = network.forward(mask);
     put("logits_masked", {logits.begin(), logits.end()});
     const Matrix<T> row = ConstMatrixView<T>(logits.data(), 1, static_cast<Index>(logits.size()));
     const Matrix<T> p = softmax(row);
@@ -238,11 +242,8 @@ class Step {
   void put_term(const std::string& name, const PaperWeights& weights, const std::vector<T>& p,
                 std::int64_t samples, Network& network) {
     const auto num_nodes = static_cast<NodeId>(cut_.nodes.size());
-    NodeProjections<T> projections;
-    scorer_.project(theta_.data(), z_, projections);
-    const typename EdgeScorer<T>::Edges edges{source_row_, target_row_, targets_};
-    const std::span<const T> omega =
-        scorer_.forward(theta_.data(), z_, projections, edges, workspace_);
+    const typename EdgeScorer<T>::Edges edges{source_row_, target_row_, targets_, {}};
+    const std::span<const T> omega = forward(edges);
     std::vector<T> domega(omega.size(), T(0)), per_sample;
     const T scale = T(1) / static_cast<T>(samples);
     double loss = 0;
@@ -256,14 +257,11 @@ class Step {
     put("grad_omega." + name, scattered(domega));
     if (samples > 1) put("value.ce_soft_per_sample", per_sample);
 
-    const Index width = projections.from.cols();
-    NodeProjections<T> dlocal{Matrix<T>::Zero(num_nodes, width), Matrix<T>::Zero(num_nodes, width)};
+    Matrix<T> dprojections = Matrix<T>::Zero(projections_.rows(), projections_.cols());
     std::vector<T> dtheta(theta_.size(), T(0));
-    scorer_.backward(theta_.data(), z_, edges, domega, cut_.source, cut_.target, workspace_,
-                     dtheta.data(), dlocal);
-    Matrix<T> z_local(num_nodes, z_.cols());
-    for (Index i = 0; i < z_local.rows(); ++i) z_local.row(i) = z_.row(cut_.nodes[at(i)]);
-    scorer_.project_backward(z_local, dlocal, dtheta.data());
+    scorer_.backward(theta_.data(), z_, projections_, edges, domega, workspace_, dtheta.data(),
+                     dprojections);
+    scorer_.project_backward(z_, dprojections, dtheta.data());
     put_parameters("grad_mlp." + name, dtheta);
   }
 
@@ -305,6 +303,7 @@ class Step {
   std::vector<T> theta_;
   T tau_;
   std::vector<NodeId> targets_, source_row_, target_row_;
+  Matrix<T> weight_, projections_;
   typename EdgeScorer<T>::Workspace workspace_;
   Results<T> results_;
 };
@@ -348,7 +347,7 @@ Results<float> run_in_float(const NpzArrays& file, const Graph& graph) {
   InstanceGraph instance;
   model.new_cutter().cut({row}, instance);
   const std::unique_ptr<GnnRun> run = model.gnn().new_run();
-  MaskedRun network(instance, *run);
+  ExplainedRow network(instance, *run);
   const Matrix<float> z = model.embed(Embedding::last_convolution);
   return Step<float>(file, graph, z,
                      {instance.nodes, instance.edges, instance.source, instance.target})
