@@ -23,30 +23,17 @@ void ComputationGraph::clear() {
   sampled_ = false;
 }
 
-// Fibonacci hashing; the table size is a power of two. The slot of the node, or the free one for
-// it.
-std::size_t ComputationGraph::slot_of(NodeId global) const {
-  const std::size_t last = index_.size() - 1;
-  std::size_t slot = (static_cast<std::size_t>(global) * 0x9E3779B97F4A7C15ULL >> 32) & last;
-  while (index_[slot].node != global && index_[slot].node != kNoNode) slot = (slot + 1) & last;
-  return slot;
-}
-
 NodeId ComputationGraph::insert(NodeId global) {
   const std::size_t slot = slot_of(global);
   if (index_[slot].node == global) return index_[slot].local;
   const auto local = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(global);
   index_[slot] = {global, local};
-  if (2 * nodes_.size() > index_.size()) {
+  if (4 * nodes_.size() > index_.size()) {
     index_.assign(4 * index_.size(), {});
     for (NodeId i = 0; i <= local; ++i) index_[slot_of(nodes_[at(i)])] = {nodes_[at(i)], i};
   }
   return local;
-}
-
-NodeId ComputationGraph::local_node(NodeId global) const {
-  return global < 0 ? kNoNode : index_[slot_of(global)].local;
 }
 
 int ComputationGraph::hop(NodeId local) const {
@@ -75,25 +62,16 @@ ComputationGraph ComputationGraphBuilder::build_pair(NodeId first, NodeId second
 void ComputationGraphBuilder::build(std::span<const NodeId> targets, int hops,
                                     ComputationGraph& result) {
   if (hops < 0) throw_bad_input("a computation graph cannot have {} hops", hops);
-  for (const NodeId target : targets)
-    if (target < 0 || target >= graph_->num_nodes())
-      throw_bad_input("node {} is not in the graph; its nodes are 0 to {}", target,
-                      graph_->num_nodes() - 1);
   const auto& wanted = options_.num_neighbors;
   if (!wanted.empty() && (wanted.size() != static_cast<std::size_t>(hops) ||
                           *std::min_element(wanted.begin(), wanted.end()) < 1))
     throw_bad_input("--num-neighbors {}: expected {} numbers from 1 on, one per hop",
                     fmt::join(wanted, ","), hops);
-  const auto start = [&] {
-    result.clear();
-    for (const NodeId target : targets) result.insert(target);
-    result.nodes_within_.push_back(static_cast<NodeId>(result.nodes_.size()));
-  };
-  start();
+  start(targets, result);
   EdgeId too_many = cut_all(hops, result);
   if (too_many == 0) return;
   if (!wanted.empty()) {
-    start();
+    start(targets, result);
     const auto second = targets.size() > 1 ? static_cast<std::uint32_t>(targets[1] + 1) : 0U;
     RandomStream of_targets(options_.seed, RandomPurpose::sample_neighbors,
                             static_cast<std::uint32_t>(targets[0]), second);
@@ -101,7 +79,7 @@ void ComputationGraphBuilder::build(std::span<const NodeId> targets, int hops,
     if (too_many == 0) return;
   }
   const bool sampled = std::exchange(result.sampled_, false);
-  start();  // gives back no memory, but leaves nothing half built
+  start(targets, result);  // gives back no memory, but leaves nothing half built
   const std::string who = targets.size() > 1 ? fmt::format("link {}-{}", targets[0], targets[1])
                                              : fmt::format("node {}", targets[0]);
   if (sampled)
@@ -114,6 +92,23 @@ void ComputationGraphBuilder::build(std::span<const NodeId> targets, int hops,
       "or --num-neighbors {} to explain such instances by a random sample",
       who, too_many, options_.max_edges,
       fmt::join(std::vector<int>(static_cast<std::size_t>(hops), 20), ","));
+}
+
+bool ComputationGraphBuilder::fits(std::span<const NodeId> targets, int hops,
+                                   ComputationGraph& scratch) const {
+  start(targets, scratch);
+  return cut_all(hops, scratch) == 0;
+}
+
+void ComputationGraphBuilder::start(std::span<const NodeId> targets,
+                                    ComputationGraph& result) const {
+  for (const NodeId target : targets)
+    if (target < 0 || target >= graph_->num_nodes())
+      throw_bad_input("node {} is not in the graph; its nodes are 0 to {}", target,
+                      graph_->num_nodes() - 1);
+  result.clear();
+  for (const NodeId target : targets) result.insert(target);
+  result.nodes_within_.push_back(static_cast<NodeId>(result.nodes_.size()));
 }
 
 EdgeId ComputationGraphBuilder::cut_all(int hops, ComputationGraph& result) const {
@@ -132,18 +127,33 @@ EdgeId ComputationGraphBuilder::cut_all(int hops, ComputationGraph& result) cons
     }
     result.nodes_within_.push_back(static_cast<NodeId>(nodes.size()));
   }
+  // Of the edges into the outermost nodes, those from nodes that are there. No processor can guess
+  // which: each is written down, and the next one overwrites it unless it counts.
+  constexpr std::size_t kChunk = 1024;  // a hub's row is long, and little of it may count
+  std::size_t count = result.in_source_.size();
   for (; node < nodes.size(); ++node) {
     const auto neighbors = graph_->in_neighbors(nodes[node]);
     const auto edges = graph_->in_edges(nodes[node]);
-    for (std::size_t i = 0; i < neighbors.size(); ++i) {
-      const NodeId local = result.local_node(neighbors[i]);
-      if (local == kNoNode) continue;
-      if (result.num_edges() == options_.max_edges) return options_.max_edges + 1;
-      result.in_source_.push_back(local);
-      result.edges_.push_back(edges[i]);
+    for (std::size_t begin = 0; begin < neighbors.size(); begin += kChunk) {
+      const std::size_t end = std::min(neighbors.size(), begin + kChunk);
+      if (count + kChunk > result.in_source_.size()) {
+        result.in_source_.resize(2 * count + kChunk);
+        result.edges_.resize(2 * count + kChunk);
+      }
+      NodeId* source = result.in_source_.data();
+      EdgeId* edge = result.edges_.data();
+      for (std::size_t i = begin; i < end; ++i) {
+        const NodeId local = result.local_node(neighbors[i]);
+        source[count] = local;
+        edge[count] = edges[i];
+        count += local != kNoNode ? 1 : 0;
+      }
+      if (static_cast<EdgeId>(count) > options_.max_edges) return static_cast<EdgeId>(count);
     }
-    result.in_ptr_.push_back(result.num_edges());
+    result.in_ptr_.push_back(static_cast<EdgeId>(count));
   }
+  result.in_source_.resize(count);
+  result.edges_.resize(count);
   return 0;
 }
 

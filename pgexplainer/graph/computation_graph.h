@@ -27,7 +27,9 @@ class ComputationGraph {
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
   [[nodiscard]] std::span<const EdgeId> edges() const { return edges_; }
   /// Global to local; kNoNode if the node is not part of it.
-  [[nodiscard]] NodeId local_node(NodeId global) const;
+  [[nodiscard]] NodeId local_node(NodeId global) const {
+    return global < 0 ? kNoNode : index_[slot_of(global)].local;
+  }
 
   /// Local nodes 0 .. nodes_within(h) - 1 are those at most h hops from a target.
   [[nodiscard]] NodeId nodes_within(int hops) const {
@@ -50,14 +52,27 @@ class ComputationGraph {
   };
   void clear();
   NodeId insert(NodeId global);  // its local number, the next one if it is new
-  [[nodiscard]] std::size_t slot_of(NodeId global) const;
+  /// The slot of the node, or the free one for it; Fibonacci hashing, a power of two of slots.
+  [[nodiscard]] std::size_t slot_of(NodeId global) const {
+    const std::size_t last = index_.size() - 1;
+    std::size_t slot = (static_cast<std::size_t>(global) * 0x9E3779B97F4A7C15ULL >> 32) & last;
+    // Neither the node nor free: one test (a product that is 0 if a factor is), since the processor
+    // foresees that the search ends, but not whether the node is there.
+    const auto goes_on = [&](NodeId node) {
+      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(node ^ global)) *
+                 static_cast<std::uint32_t>(node + 1) !=
+             0;
+    };
+    while (goes_on(index_[slot].node)) slot = (slot + 1) & last;
+    return slot;
+  }
 
   std::vector<NodeId> nodes_;
   std::vector<EdgeId> edges_;
   std::vector<NodeId> nodes_within_;
   std::vector<EdgeId> in_ptr_;
   std::vector<NodeId> in_source_;
-  std::vector<Slot> index_;  // open addressing, at most half full
+  std::vector<Slot> index_;  // open addressing, at most a quarter full: most searches end at once
   bool sampled_ = false;
 };
 
@@ -94,8 +109,12 @@ class ComputationGraphBuilder {
   ComputationGraph build_pair(NodeId first, NodeId second, int hops);
   /// As build, reusing the memory of `result`.
   void build(std::span<const NodeId> targets, int hops, ComputationGraph& result);
+  /// Whether there are at most max_edges edges; `scratch` is overwritten.
+  [[nodiscard]] bool fits(std::span<const NodeId> targets, int hops,
+                          ComputationGraph& scratch) const;
 
  private:
+  void start(std::span<const NodeId> targets, ComputationGraph& result) const;
   // Either stops once there are more than max_edges edges, and gives their number so far; else 0.
   EdgeId cut_all(int hops, ComputationGraph& result) const;
   EdgeId cut_sample(int hops, std::uint64_t seed, ComputationGraph& result);

@@ -1,6 +1,6 @@
 #include "pgexplainer/model/instance_graph.h"
 
-#include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "pgexplainer/core/error.h"
@@ -36,6 +36,12 @@ InstanceCutter::InstanceCutter(const Dataset& dataset, const DatasetNorms<float>
 }
 
 void InstanceCutter::cut(const Instance& instance, InstanceGraph& result) {
+  cut_structure(instance, result);
+  if (task_ == Task::node && num_hops_ != Gnn::kWholeGraph) pair_reverse_edges(result);
+  gather(result);
+}
+
+void InstanceCutter::cut_structure(const Instance& instance, InstanceGraph& result) {
   const std::int64_t bound =
       task_ == Task::graph ? dataset_->num_graphs() : dataset_->graph.num_nodes();
   const bool known = instance.id >= 0 && instance.id < bound &&
@@ -59,7 +65,6 @@ void InstanceCutter::cut(const Instance& instance, InstanceGraph& result) {
   } else {
     cut_around(instance, result);
   }
-  gather(result);
 }
 
 void InstanceCutter::cut_around(const Instance& instance, InstanceGraph& result) {
@@ -82,18 +87,41 @@ void InstanceCutter::cut_around(const Instance& instance, InstanceGraph& result)
     for (EdgeId e = graph.in_ptr[at(i)]; e < graph.in_ptr[at(i) + 1]; ++e) result.target[at(e)] = i;
   result.nodes_within.clear();
   for (int h = 0; h <= num_hops_; ++h) result.nodes_within.push_back(cut_.nodes_within(h));
-  // The edges into a node keep the order of their ids.
-  result.reverse.assign(at(cut_.num_edges()), kNoEdge);
-  for (std::size_t e = 0; e < result.reverse.size(); ++e) {
-    if (result.reverse[e] != kNoEdge) continue;  // found from the other side
-    const EdgeId wanted = dataset_->graph.reverse_edge(result.edges[e]);
-    if (wanted == kNoEdge) continue;
-    const auto row = result.edges.begin();
-    const auto end = row + graph.in_ptr[at(result.source[e]) + 1];
-    const auto found = std::lower_bound(row + graph.in_ptr[at(result.source[e])], end, wanted);
-    if (found == end || *found != wanted) continue;
-    result.reverse[e] = found - row;
-    result.reverse[at(found - row)] = static_cast<EdgeId>(e);
+}
+
+// A table of the edges that have not met their reverse yet, by their ends. Edges come in the order
+// of target and id, so the k-th of parallel edges meets the k-th of the reversed ones, as in Graph;
+// nothing is read from the arrays of the whole graph.
+void InstanceCutter::pair_reverse_edges(InstanceGraph& result) {
+  const std::size_t count = result.source.size();
+  result.reverse.assign(count, kNoEdge);
+  const std::size_t last = std::bit_ceil(2 * count + 1) - 1;
+  waiting_.assign(last + 1, kNoEdge);
+  const auto first_slot = [&](NodeId source, NodeId target) {
+    const std::uint64_t ends =
+        (static_cast<std::uint64_t>(source) << 32) | static_cast<std::uint64_t>(target);
+    return static_cast<std::size_t>(ends * 0x9E3779B97F4A7C15ULL >> 32) & last;
+  };
+  for (std::size_t e = 0; e < count; ++e) {
+    const NodeId source = result.source[e], target = result.target[e];
+    if (source == target) {
+      result.reverse[e] = static_cast<EdgeId>(e);
+      continue;
+    }
+    const auto is_reverse = [&](EdgeId other) {
+      return result.reverse[at(other)] == kNoEdge && result.source[at(other)] == target &&
+             result.target[at(other)] == source;
+    };
+    std::size_t slot = first_slot(target, source);
+    while (waiting_[slot] != kNoEdge && !is_reverse(waiting_[slot])) slot = (slot + 1) & last;
+    if (const EdgeId other = waiting_[slot]; other != kNoEdge) {
+      result.reverse[e] = other;
+      result.reverse[at(other)] = static_cast<EdgeId>(e);
+      continue;
+    }
+    slot = first_slot(source, target);
+    while (waiting_[slot] != kNoEdge) slot = (slot + 1) & last;
+    waiting_[slot] = static_cast<EdgeId>(e);
   }
 }
 

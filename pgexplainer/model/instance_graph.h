@@ -58,9 +58,12 @@ class InstanceCutter {
   /// edges. Of a sampled instance, the coefficients of GCN are scaled so that a node gets as much
   /// as from all its neighbours.
   void cut(const Instance& instance, InstanceGraph& result);
+  /// Nodes, edges, their ends and the targets alone: enough for scores that read nothing else.
+  void cut_structure(const Instance& instance, InstanceGraph& result);
 
  private:
   void cut_around(const Instance& instance, InstanceGraph& result);
+  void pair_reverse_edges(InstanceGraph& result);
   void cut_whole(const Instance& instance, NodeId first_node, NodeId num_nodes, EdgeId first_edge,
                  EdgeId num_edges, InstanceGraph& result) const;
   void gather(InstanceGraph& result) const;
@@ -73,6 +76,7 @@ class InstanceCutter {
   EdgeId max_edges_;
   ComputationGraphBuilder builder_;
   ComputationGraph cut_;
+  std::vector<EdgeId> waiting_;
 };
 
 }  // namespace pgexplainer
