@@ -127,7 +127,7 @@ GnnExplainerOptions gnn_explainer_options() {
 }
 
 ordered_json bench_explaining(const Arguments& arguments) {
-  const auto loaded = load_model_with_data(arguments.explaining);
+  const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::span<const Instance> instances = loaded->instances;
   if (instances.front().is_link()) throw_bad_input("bench times nodes and graphs, not links");
   const std::shared_ptr<const Gnn> gnn = make_gnn(read_model(arguments.explaining.model).model);
@@ -179,7 +179,7 @@ ordered_json bench_explaining(const Arguments& arguments) {
     explainer = std::move(read_explainer(arguments.explainer).explainer);
   if (const Support support = explainer->supports(model); !support)
     throw_bad_input("{}", support.reason);
-  explainer->prepare(model);
+  explainer->prepare(model, instances);
   if (arguments.wants("warm"))
     put("warm", [&] { return warm_seconds(model, *explainer, instances, at_least); });
   if (arguments.wants("gnnexplainer")) {

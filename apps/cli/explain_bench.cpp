@@ -48,12 +48,17 @@ Dataset some_graphs(const Dataset& all, std::span<const Instance> instances) {
   return some;
 }
 
-/// One pass over the instances.
+/// One pass over the instances. To score a node's edges, PGExplainer reads no features.
 void explain_all(const ExplainedModel& model, const Explainer& explainer,
                  std::span<const Instance> instances, InstanceCutter& cutter, GnnRun& run,
                  InstanceGraph& graph) {
+  const bool runs_network =
+      model.gnn().task() == Task::graph || explainer.method() != "pgexplainer";
   for (const Instance& instance : instances) {
-    cutter.cut(instance, graph);
+    if (runs_network)
+      cutter.cut(instance, graph);
+    else
+      cutter.cut_structure(instance, graph);
     if (explainer.score(graph, run).edge.size() != graph.edges.size())
       throw_failed("{} left edges of {} without a score", explainer.method(), model.dataset().name);
   }
@@ -92,7 +97,7 @@ double cold_seconds(const std::shared_ptr<const Gnn>& gnn, const Dataset& datase
   const auto timed = [&](const Dataset& data, std::span<const Instance> explained) {
     const Stopwatch watch;
     const ExplainedModel model(gnn, data);
-    explainer.prepare(model);
+    explainer.prepare(model, explained);
     InstanceCutter cutter = model.new_cutter();
     InstanceGraph graph;
     explain_all(model, explainer, explained, cutter, *gnn->new_run(), graph);
@@ -135,9 +140,10 @@ ScalingPoint scaling_point(std::int64_t tree_levels, std::int64_t instances, int
   const EdgeScorer<float> scorer(fitted.embedding_width, 1, options.hidden);
   fitted.theta = initial_values<float>(scorer.layout(), 1);
   PGExplainer explainer(options, 1, std::move(fitted));
-  explainer.prepare(model);
-
   const auto nodes = static_cast<std::uint64_t>(dataset.graph.num_nodes());
+  std::vector<Instance> all(nodes);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].id = static_cast<std::int64_t>(i);
+  explainer.prepare(model, all);
   const auto num_tree_nodes = static_cast<std::int64_t>(tree_nodes);
   RandomStream random(1, RandomPurpose::test);
   std::vector<Instance> scattered, successive;

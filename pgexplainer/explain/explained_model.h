@@ -20,6 +20,13 @@ class ExplainedModel {
   [[nodiscard]] GnnInput<float> whole() const { return whole_input(*dataset_, norms_); }
   /// Z = GNNE(G_o, X) of every node, on the full graph.
   [[nodiscard]] Matrix<float> embed(Embedding kind) const { return gnn_->embed(whole(), kind); }
+  /// Whether the embeddings of an instance's nodes depend on few edges, so that embed_around()
+  /// pays.
+  [[nodiscard]] bool is_local(const Instance& instance) const;
+  /// Z of the nodes of an instance, in their order: embed() of a part of the graph that decides
+  /// them. Valid until the run is used again.
+  [[nodiscard]] const Matrix<float>& embed_around(const Instance& instance, Embedding kind,
+                                                  GnnRun& run) const;
   [[nodiscard]] InstanceCutter new_cutter() const {
     return {*dataset_, norms_, gnn_->task(), gnn_->num_hops(), cut_};
   }

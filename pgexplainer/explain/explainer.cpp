@@ -62,8 +62,8 @@ Explanation explain_one(const Explainer& explainer, const Instance& instance,
 /// The threads of this process, ready to explain.
 class Threads {
  public:
-  Threads(const ExplainedModel& model, Explainer& explainer, const ExplainOptions& options,
-          ThreadPool& pool)
+  Threads(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
+          const ExplainOptions& options, ThreadPool& pool)
       : model_(model),
         explainer_(explainer),
         options_(options),
@@ -71,7 +71,7 @@ class Threads {
         threads_(at(pool.size())) {
     if (const Support support = explainer.supports(model); !support)
       throw_bad_input("{} cannot explain this model: {}", explainer.method(), support.reason);
-    explainer.prepare(model);
+    explainer.prepare(model, instances);
   }
   /// Calls take(i, explanation of instances[i]) on any thread, in any order.
   template <class Take>
@@ -167,7 +167,7 @@ Prediction predict(const InstanceGraph& instance, GnnRun& run, std::span<const f
 void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
              const ExplainOptions& options, ThreadPool& pool,
              const std::function<void(Explanation&&)>& take, const Progress& progress) {
-  Threads threads(model, explainer, options, pool);
+  Threads threads(model, explainer, instances, options, pool);
   constexpr std::size_t kBlock = 256;  // explanations in memory at a time
   std::vector<Explanation> block;
   for (std::size_t begin = 0; begin < instances.size(); begin += kBlock) {
@@ -195,7 +195,7 @@ std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explain
 void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
              const ExplainOptions& options, const Workers& workers, const EncodeExplanation& encode,
              const TakeEncoded& take, const Progress& progress) {
-  Threads threads(model, explainer, options, workers.pool);
+  Threads threads(model, explainer, instances, options, workers.pool);
   Communicator& communicator = workers.communicator;
   const std::size_t rank = at(communicator.rank()), ranks = at(communicator.size());
   std::optional<Error> error;  // of handing over, which the others hear of in the next exchange

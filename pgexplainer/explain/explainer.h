@@ -51,8 +51,9 @@ class Explainer {
                         const Progress&) {
     return {};
   }
-  /// Computes what all instances of this data share; called once before score().
-  virtual void prepare(const ExplainedModel&) {}
+  /// Computes what these instances share; called once before their score(). The model must outlive
+  /// that.
+  virtual void prepare(const ExplainedModel&, std::span<const Instance>) {}
   /// Scores the edges of an instance. Called from several threads, each with a run of its own.
   [[nodiscard]] virtual Scores score(const InstanceGraph& instance, GnnRun& run) const = 0;
 };

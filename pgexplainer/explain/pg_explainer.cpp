@@ -1,14 +1,17 @@
 #include "pgexplainer/explain/pg_explainer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "pgexplainer/core/error.h"
+#include "pgexplainer/core/huge_pages.h"
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/random.h"
+#include "pgexplainer/explain/explained_row.h"
 #include "pgexplainer/explain/feature_mask.h"
-#include "pgexplainer/explain/masked_run.h"
 #include "pgexplainer/explain/paper_objective.h"
 #include "pgexplainer/explain/ranking_objective.h"
 #include "pgexplainer/nn/adam.h"
@@ -37,11 +40,10 @@ PaperWeights paper_weights(const PGExplainerOptions& o) {
 /// An instance of the population, cut out once (Algorithm 1, lines 2-6).
 struct Member {
   InstanceGraph graph;
-  EdgePairs pairs{{}};
+  EdgePairs pairs;
   std::vector<float> p;       ///< what the prediction should stay
   std::size_t predicted = 0;  ///< the model's class
-  // Rows of the population's embeddings.
-  std::vector<NodeId> rows, source_row, target_row, targets;
+  std::vector<NodeId> rows;   ///< of the population's embeddings, one per node
 };
 
 struct Population {
@@ -50,13 +52,35 @@ struct Population {
   Matrix<float> z;              ///< their embeddings
 };
 
-/// One thread's memory.
+/// One thread's memory. The members of a piece of work share nodes; each is projected once.
 struct Worker {
   std::unique_ptr<GnnRun> run;
   EdgeScorer<float>::Workspace scorer;
-  NodeProjections<float> dlocal;
-  Matrix<float> z_local;
   std::vector<float> noise, domega;
+  std::vector<NodeId> piece_row;    ///< of each row of the population; kNoNode outside the piece
+  std::vector<NodeId> rows;         ///< the rows of the population that the piece has
+  std::vector<NodeId> member_rows;  ///< in the piece, of the nodes of all its members in turn
+  Matrix<float> z, projections, dprojections;  ///< of each row of the piece
+
+  void gather(const Matrix<float>& population_z, std::span<const Member* const> members) {
+    piece_row.resize(at(population_z.rows()), kNoNode);
+    rows.clear();
+    member_rows.clear();
+    for (const Member* member : members)
+      for (const NodeId row : member->rows) {
+        NodeId& mine = piece_row[at(row)];
+        if (mine == kNoNode) {
+          mine = static_cast<NodeId>(rows.size());
+          rows.push_back(row);
+        }
+        member_rows.push_back(mine);
+      }
+    z.resize(static_cast<Index>(rows.size()), population_z.cols());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      z.row(static_cast<Index>(i)) = population_z.row(rows[i]);
+      piece_row[at(rows[i])] = kNoNode;
+    }
+  }
 };
 
 /// How a list of instances is cut into pieces of work: by its length alone. Sums over a piece are
@@ -64,10 +88,11 @@ struct Worker {
 struct Pieces {
   explicit Pieces(std::size_t list_length)
       : length(list_length),
-        chunk((length + kMost - 1) / kMost),
+        chunk(std::max((length + kMost - 1) / kMost, kMembers)),
         count((length + chunk - 1) / chunk) {}
 
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMost = 64;    // so many can work at once
+  static constexpr std::size_t kMembers = 3;  // at least, for they share nodes
   std::size_t length, chunk, count;
 
   [[nodiscard]] std::size_t begin(std::size_t piece) const {
@@ -83,6 +108,7 @@ std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Wo
   const bool batches = options.batch_size > 0 && at(options.batch_size) < train.size();
   // Small batches are shuffled, and every rank learns the features for itself: both need all.
   std::vector<std::uint8_t> mine(count, batches || options.features ? 1 : 0);
+  mine[train.front()] = 1;  // also a rank without work must learn how wide embeddings are
   for (const auto list : {train, check}) {
     const Pieces pieces(list.size());
     for (std::size_t i = 0; i < list.size(); ++i)
@@ -144,21 +170,27 @@ Population gather(const ExplainedModel& model, std::span<const Instance> instanc
       }
       member.rows.push_back(row[at(node)]);
     }
-    const auto rows_of = [&](const std::vector<NodeId>& local, std::vector<NodeId>& rows) {
-      for (const NodeId node : local) rows.push_back(member.rows[at(node)]);
-    };
-    rows_of(member.graph.source, member.source_row);
-    rows_of(member.graph.target, member.target_row);
-    rows_of(member.graph.targets, member.targets);
   }
   return population;
 }
 
+/// Z = GNNE(G_o, X), Eq. (7), of the nodes of the population.
 void embed(const ExplainedModel& model, Embedding kind, Population& population) {
-  const Matrix<float> z = model.embed(kind);
-  population.z.resize(static_cast<Index>(population.nodes.size()), z.cols());
-  for (std::size_t i = 0; i < population.nodes.size(); ++i)
-    population.z.row(static_cast<Index>(i)) = z.row(population.nodes[i]);
+  population.z.resize(static_cast<Index>(population.nodes.size()), 0);
+  if (model.gnn().task() == Task::graph) {  // each graph for itself: it stays in the cache
+    const std::unique_ptr<GnnRun> run = model.gnn().new_run();
+    for (const Member& member : population.members) {
+      if (member.rows.empty()) continue;
+      const Matrix<float>& z = run->embed(member.graph.input(), kind);
+      if (population.z.cols() == 0) population.z.resize(population.z.rows(), z.cols());
+      for (Index i = 0; i < z.rows(); ++i) population.z.row(member.rows[at(i)]) = z.row(i);
+    }
+  } else {
+    const Matrix<float> z = model.embed(kind);
+    population.z.resize(population.z.rows(), z.cols());
+    for (std::size_t i = 0; i < population.nodes.size(); ++i)
+      population.z.row(static_cast<Index>(i)) = z.row(population.nodes[i]);
+  }
   if (!population.z.allFinite()) throw_bad_input("the model's node embeddings are not all numbers");
 }
 
@@ -186,8 +218,7 @@ class Fit {
         train_(train.begin(), train.end()),
         check_(check.begin(), check.end()),
         ranks_(workers),
-        theta_(initial_values<float>(scorer.layout(), seed)),
-        trainable_(theta_.size(), 1) {
+        theta_(initial_values<float>(scorer.layout(), seed)) {
     theta_.back() = static_cast<float>(options.init_bias);  // the last layer's bias
     for (int w = 0; w < workers.pool.size(); ++w) {
       workers_.emplace_back();
@@ -229,14 +260,12 @@ class Fit {
 
   /// How the scores do on the checked instances.
   Check check() {
-    NodeProjections<float> projections;
-    scorer_.project(theta_.data(), population_.z, projections);
     const Pieces pieces(check_.size());
     std::vector<Check> parts(pieces.count);
-    ranks_.run(pieces.count, [&](std::size_t piece, int worker) {
-      for (std::size_t i = pieces.begin(piece); i < pieces.end(piece); ++i)
-        add_check(population_.members[check_[i]], projections, workers_[at(worker)], parts[piece]);
-    });
+    run_pieces(check_, pieces,
+               [&](std::size_t piece, const Member& member, const Edges& edges, Worker& worker) {
+                 add_check(member, edges, worker, parts[piece]);
+               });
     ranks_.share(std::span(parts), pieces.count);
     Check all;
     for (const Check& part : parts) {
@@ -252,15 +281,46 @@ class Fit {
  private:
   static constexpr std::uint32_t kCheckEpoch = 0xFFFFFFFFU;
 
-  [[nodiscard]] static EdgeScorer<float>::Edges edges_of(const Member& member) {
-    return {member.source_row, member.target_row, member.targets};
+  using Edges = EdgeScorer<float>::Edges;
+
+  /// Projects the nodes of each piece of this rank, then calls body(piece, member, edges, worker)
+  /// for its members in turn, and after the last one finish(piece, worker).
+  template <class Body, class Finish>
+  void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Body&& body,
+                  Finish&& finish) {
+    scorer_.transpose_first_weight(theta_.data(), weight_);
+    ranks_.run(pieces.count, [&](std::size_t piece, int thread) {
+      Worker& worker = workers_[at(thread)];
+      std::vector<const Member*> members;
+      for (std::size_t i = pieces.begin(piece); i < pieces.end(piece); ++i)
+        members.push_back(&population_.members[list[i]]);
+      worker.gather(population_.z, members);
+      scorer_.project(weight_, worker.z, worker.projections);
+      worker.dprojections.setZero(worker.projections.rows(), worker.projections.cols());
+      std::span<const NodeId> rows = worker.member_rows;
+      for (const Member* member : members) {
+        const InstanceGraph& graph = member->graph;
+        body(piece, *member,
+             Edges{graph.source, graph.target, graph.targets, rows.first(member->rows.size())},
+             worker);
+        rows = rows.subspan(member->rows.size());
+      }
+      finish(piece, worker);
+    });
+  }
+  template <class Body>
+  void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Body&& body) {
+    run_pieces(list, pieces, body, [](std::size_t, Worker&) {});
   }
 
-  void add_check(const Member& member, const NodeProjections<float>& projections, Worker& worker,
-                 Check& sum) const {
+  std::span<const float> omega_of(const Edges& edges, Worker& worker) const {
+    return scorer_.forward(theta_.data(), weight_, worker.z, worker.projections, edges,
+                           worker.scorer);
+  }
+
+  void add_check(const Member& member, const Edges& edges, Worker& worker, Check& sum) const {
     if (member.pairs.count() == 0) return;
-    const auto omega =
-        scorer_.forward(theta_.data(), population_.z, projections, edges_of(member), worker.scorer);
+    const auto omega = omega_of(edges, worker);
     std::vector<float> of_pair, of_edge;
     member.pairs.mean<float>(omega, of_pair);
     member.pairs.spread<float>(of_pair, of_edge);
@@ -325,7 +385,7 @@ class Fit {
         const auto limit = static_cast<float>(options_.clip_value);
         for (float& g : gradient) g = std::clamp(g, -limit, limit);
       }
-      adam_step<float>({options_.learning_rate}, gradient, trainable_, adam_, theta_);
+      adam_step<float>({options_.learning_rate}, gradient, {}, adam_, theta_);
     }
     return sum / static_cast<double>(order.size());
   }
@@ -334,20 +394,24 @@ class Fit {
   /// into pieces by the batch alone, whose gradients are added in order on every rank.
   double batch_loss(std::span<const std::size_t> batch, std::uint32_t noise_epoch,
                     std::int64_t tau_epoch, std::vector<float>* gradient) {
-    NodeProjections<float> projections;
-    scorer_.project(theta_.data(), population_.z, projections);
     const Pieces pieces(batch.size());
     const std::size_t width = gradient ? theta_.size() : 0;
     loss_.assign(pieces.count, 0.0);
     dtheta_.assign(pieces.count * width, 0.0F);
     const float scale =
         options_.reduction == "sum" ? 1.0F : 1.0F / static_cast<float>(batch.size());
-    ranks_.run(pieces.count, [&](std::size_t piece, int worker) {
-      for (std::size_t i = pieces.begin(piece); i < pieces.end(piece); ++i)
-        loss_[piece] += instance_loss(population_.members[batch[i]], projections, noise_epoch,
-                                      tau_epoch, scale, workers_[at(worker)],
-                                      gradient ? dtheta_.data() + piece * width : nullptr);
-    });
+    const auto dtheta = [&](std::size_t piece) {
+      return gradient ? dtheta_.data() + piece * width : nullptr;
+    };
+    run_pieces(
+        batch, pieces,
+        [&](std::size_t piece, const Member& member, const Edges& edges, Worker& worker) {
+          loss_[piece] +=
+              instance_loss(member, edges, noise_epoch, tau_epoch, scale, worker, dtheta(piece));
+        },
+        [&](std::size_t piece, Worker& worker) {
+          if (gradient) scorer_.project_backward(worker.z, worker.dprojections, dtheta(piece));
+        });
     ranks_.share(std::span(loss_), pieces.count);
     ranks_.share(std::span(dtheta_), pieces.count);
     const double loss = std::accumulate(loss_.begin(), loss_.end(), 0.0);
@@ -360,15 +424,12 @@ class Fit {
   }
 
   /// One instance, K samples: Algorithm 1, lines 9-13.
-  double instance_loss(const Member& member, const NodeProjections<float>& projections,
-                       std::uint32_t noise_epoch, std::int64_t tau_epoch, float scale,
-                       Worker& worker, float* dtheta) const {
+  double instance_loss(const Member& member, const Edges& edges, std::uint32_t noise_epoch,
+                       std::int64_t tau_epoch, float scale, Worker& worker, float* dtheta) const {
     if (member.graph.num_edges() == 0) return 0;
-    const auto edges = edges_of(member);
-    const std::span<const float> omega =
-        scorer_.forward(theta_.data(), population_.z, projections, edges, worker.scorer);
+    const std::span<const float> omega = omega_of(edges, worker);
     worker.domega.assign(omega.size(), 0.0F);
-    MaskedRun network(member.graph, *worker.run);
+    ExplainedRow network(member.graph, *worker.run);
     const bool ranking = options_.objective == "ranking";
     const float sample_scale =
         ranking || options_.sample_mean ? scale / static_cast<float>(options_.samples) : scale;
@@ -393,15 +454,8 @@ class Fit {
       }
     }
     if (!dtheta) return loss;
-    const Index width = projections.from.cols();
-    worker.dlocal.from.setZero(member.graph.num_nodes(), width);
-    worker.dlocal.to.setZero(member.graph.num_nodes(), width);
-    scorer_.backward(theta_.data(), population_.z, edges, worker.domega, member.graph.source,
-                     member.graph.target, worker.scorer, dtheta, worker.dlocal);
-    worker.z_local.resize(member.graph.num_nodes(), population_.z.cols());
-    for (Index i = 0; i < worker.z_local.rows(); ++i)
-      worker.z_local.row(i) = population_.z.row(member.rows[at(i)]);
-    scorer_.project_backward(worker.z_local, worker.dlocal, dtheta);
+    scorer_.backward(theta_.data(), worker.z, worker.projections, edges, worker.domega,
+                     worker.scorer, dtheta, worker.dprojections);
     return loss;
   }
 
@@ -415,8 +469,12 @@ class Fit {
   static void draw_noise(RandomStream& random, std::size_t count, double bias,
                          std::vector<float>& noise) {
     noise.resize(count);
-    for (float& n : noise)
-      n = static_cast<float>(logit((1.0 - 2.0 * bias) * random.uniform() + bias));
+    random.uniforms(noise);
+    const auto low = static_cast<float>(bias);
+    for_each_lanes<float>(count, [&](std::size_t i, auto n) {
+      const FloatLanes epsilon = (1.0F - 2.0F * low) * load_lanes<float>(noise.data() + i, n) + low;
+      store_lanes<float>(log_of(epsilon / (1.0F - epsilon)), noise.data() + i, n);
+    });
   }
 
   const PGExplainerOptions& options_;
@@ -427,9 +485,9 @@ class Fit {
   std::vector<std::size_t> train_, check_;
   const Workers& ranks_;
   std::vector<float> theta_;
-  std::vector<std::uint8_t> trainable_;
   AdamState<float> adam_;
   std::vector<Worker> workers_;
+  Matrix<float> weight_;       // the first layer's, transposed, of the present theta
   std::vector<double> loss_;   // of each piece
   std::vector<float> dtheta_;  // of each piece, one after the other
   std::vector<double> history_;
@@ -571,33 +629,71 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   return report;
 }
 
-void PGExplainer::prepare(const ExplainedModel& model) {
-  z_ = model.embed(parse_embedding(fitted().embedding));
-  if (z_.cols() != fitted().embedding_width)
-    throw_bad_input(
-        "the explainer reads embeddings of width {}, the model gives {}; was it fitted "
-        "to another model?",
-        fitted().embedding_width, z_.cols());
+void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance> instances) {
   if (const std::size_t features = fitted().feature_logits.size();
       features > 0 && features != at(model.gnn().num_features()))
     throw_bad_input(
         "the explainer scores {} features, the model reads {}; was it fitted to another "
         "model?",
         features, model.gnn().num_features());
-  scorer_->project(fitted().theta.data(), z_, projections_);
+  scorer_->transpose_first_weight(fitted().theta.data(), weight_);
+  z_.resize(0, 0);
+  projections_.resize(0, 0);
+  model_ = &model;
+  constexpr std::size_t kFew = 32;
+  if (model.gnn().task() == Task::graph) return;  // score() embeds each graph for itself
+  const auto is_local = [&](const Instance& instance) { return model.is_local(instance); };
+  if (instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local)) return;
+  z_ = model.embed(parse_embedding(fitted().embedding));
+  check_width(z_);
+  // Worth it when nodes are met more than once, and if it leaves room for the rest.
+  const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = at(z_.rows()) * at(2 * scorer_->hidden_width()) * sizeof(float);
+  if (instances.size() < kFew || instances.size() * kFew < at(z_.rows()) || bytes > memory / 4)
+    return;
+  projections_.resize(z_.rows(), 2 * scorer_->hidden_width());
+  advise_huge_pages(projections_.data(), bytes);
+  scorer_->project(weight_, z_, projections_);
 }
 
-Scores PGExplainer::score(const InstanceGraph& instance, GnnRun&) const {
-  std::vector<NodeId> source, target, targets;
-  for (const NodeId local : instance.source) source.push_back(instance.nodes[at(local)]);
-  for (const NodeId local : instance.target) target.push_back(instance.nodes[at(local)]);
-  for (const NodeId local : instance.targets) targets.push_back(instance.nodes[at(local)]);
-  if (static_cast<int>(targets.size()) != fitted().num_targets)
+void PGExplainer::check_width(const Matrix<float>& z) const {
+  if (z.cols() != fitted().embedding_width)
+    throw_bad_input(
+        "the explainer reads embeddings of width {}, the model gives {}; was it fitted "
+        "to another model?",
+        fitted().embedding_width, z.cols());
+}
+
+Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
+  if (static_cast<int>(instance.targets.size()) != fitted().num_targets)
     throw_bad_input("the explainer was fitted for {} explained nodes per instance, not {}",
-                    fitted().num_targets, targets.size());
-  EdgeScorer<float>::Workspace workspace;
-  const auto omega = scorer_->forward(fitted().theta.data(), z_, projections_,
-                                      {source, target, targets}, workspace);
+                    fitted().num_targets, instance.targets.size());
+  // Kept between calls: at a few microseconds per instance, fetching memory would show.
+  thread_local EdgeScorer<float>::Workspace workspace;
+  thread_local Matrix<float> local_z, local_projections;
+  EdgeScorer<float>::Edges edges{instance.source, instance.target, instance.targets, {}};
+  const auto omega_of = [&](const Matrix<float>& z, const Matrix<float>& projections) {
+    return scorer_->forward(fitted().theta.data(), weight_, z, projections, edges, workspace);
+  };
+  std::span<const float> omega;
+  if (projections_.size() > 0) {
+    edges.row = instance.nodes;
+    omega = omega_of(z_, projections_);
+  } else {
+    const Matrix<float>* z = &local_z;
+    const Embedding kind = parse_embedding(fitted().embedding);
+    if (z_.size() > 0) {
+      local_z.resize(instance.num_nodes(), z_.cols());
+      for (Index i = 0; i < local_z.rows(); ++i) local_z.row(i) = z_.row(instance.nodes[at(i)]);
+    } else {
+      z = fitted().num_targets == 0 ? &run.embed(instance.input(), kind)
+                                    : &model_->embed_around(instance.instance, kind, run);
+      check_width(*z);
+    }
+    scorer_->project(weight_, *z, local_projections);
+    omega = omega_of(*z, local_projections);
+  }
   Scores scores{{omega.begin(), omega.end()}, fitted().feature_logits};
   if (options_.score == "sigmoid")
     for (float& value : scores.edge) value = sigmoid(value);

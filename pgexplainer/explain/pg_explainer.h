@@ -38,17 +38,20 @@ class PGExplainer final : public Explainer {
   [[nodiscard]] Support supports(const ExplainedModel& model) const override;
   FitReport fit(const ExplainedModel& model, std::span<const Instance> instances,
                 const Workers& workers, const Progress& progress) override;
-  void prepare(const ExplainedModel& model) override;
+  void prepare(const ExplainedModel& model, std::span<const Instance> instances) override;
   [[nodiscard]] Scores score(const InstanceGraph& instance, GnnRun& run) const override;
 
  private:
+  void check_width(const Matrix<float>& z) const;
+
   PGExplainerOptions options_;
   std::uint64_t seed_;
   std::optional<Fitted> fitted_;
   std::optional<EdgeScorer<float>> scorer_;
-  // Of the data that prepare() saw.
-  Matrix<float> z_;
-  NodeProjections<float> projections_;
+  Matrix<float> weight_;  // the first layer's, transposed
+  // Of all nodes of the data that prepare() saw; empty = each instance makes its own.
+  Matrix<float> z_, projections_;
+  const ExplainedModel* model_ = nullptr;  // that prepare() saw
 };
 
 }  // namespace pgexplainer

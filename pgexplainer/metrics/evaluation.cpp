@@ -36,6 +36,9 @@ class OneRowRun final : public GnnRun {
   void backward(const Matrix<float>&, std::span<float>, Matrix<float>*) override {
     throw_failed("metrics do not differentiate");
   }
+  const Matrix<float>& embed(const GnnInput<float>& input, Embedding kind) override {
+    return run_.embed(input, kind);
+  }
 
  private:
   GnnRun& run_;

@@ -45,6 +45,8 @@ class GnnRun {
   /// dL/dX, where wanted.
   virtual void backward(const Matrix<float>& dlogits, std::span<float> dmask,
                         Matrix<float>* dx) = 0;
+  /// As Gnn::embed, in the memory of this run; valid until its next call.
+  virtual const Matrix<float>& embed(const GnnInput<float>& input, Embedding kind) = 0;
 };
 
 class Gnn {

@@ -33,6 +33,9 @@ class LinkRun : public GnnRun {
     dh_.row(1) = dlogits(0, 1) * h_.row(0);
     encoder_->backward(dh_, dmask, dx);
   }
+  const Matrix<float>& embed(const GnnInput<float>& input, Embedding kind) override {
+    return encoder_->embed(input, kind);
+  }
 
  private:
   std::unique_ptr<GnnRun> encoder_;

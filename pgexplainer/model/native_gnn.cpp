@@ -325,6 +325,10 @@ class NativeRun final : public GnnRun {
     gradient.edge_mask = dmask;
     model_->backward(input_, dlogits, workspace_, gradient);
   }
+  const Matrix<float>& embed(const GnnInput<float>& input, Embedding kind) override {
+    forward(input, {});
+    return model_->embedding(workspace_, kind);
+  }
 
  private:
   std::shared_ptr<const NativeGnn<float>> model_;

@@ -251,7 +251,9 @@ INSTANTIATE_TEST_SUITE_P(
               [](const fs::path& path) {
                 std::string text = read_file_text(path);
                 const std::size_t at = text.find("PK\x01\x02");
-                text.replace(at + 24, 4, std::string("\xF0\xFF\xFF\xEF", 4));
+                const auto name = static_cast<unsigned char>(text[at + 28]);
+                const std::size_t size = at + 46 + name + 4;  // in the ZIP64 field
+                text.replace(size, 8, std::string("\xF0\xFF\xFF\xEF\0\0\0\0", 8));
                 write_text(path, text);
               })),
     [](const auto& row) { return row.param.name; });

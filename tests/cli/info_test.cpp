@@ -130,7 +130,7 @@ TEST_F(InfoOfExplaining, RepeatsTheWarningsOfAFit) {
 
 TEST_F(InfoOfExplaining, DescribesExplanationsOfEveryFormat) {
   for (const char* name : {"x.jsonl", "x.csv", "x.npz"}) {
-    run(verb("explain") + "--method grad --instances 40:44 --top-k 3 -o " + file(name));
+    run(verb("explain") + "--method grad --instances 40:44 --top-k 3 --all-edges -o " + file(name));
     const Json json = run_json("info " + file(name));
     EXPECT_EQ(json["kind"], "explanations") << name;
     EXPECT_EQ(json["instances"], 4) << name;

@@ -134,7 +134,7 @@ struct SlowNetwork {
   std::vector<double> all = {};
   NativeGnn<double>::Workspace workspace = {};
 
-  std::span<const double> logits(std::span<const double> mask) {
+  std::span<const double> forward(std::span<const double> mask) {
     all.assign(at(input.graph.num_edges()), 1.0);
     for (std::size_t e = 0; e < mask.size(); ++e) all[at(instance.edges[e])] = mask[e];
     const Matrix<double>& rows = network.forward(input, all, {}, workspace);
@@ -184,20 +184,18 @@ TEST(PGExplainer, StepsFollowTheGradientOfTheWholeObjective) {
 
   std::vector<double> theta(start.fitted().theta.begin(), start.fitted().theta.end());
   const auto loss = [&](double tau) {
-    NodeProjections<double> projections;
-    scorer.project(theta.data(), z, projections);
+    Matrix<double> weight, projections;
+    scorer.transpose_first_weight(theta.data(), weight);
+    scorer.project(weight, z, projections);
     EdgeScorer<double>::Workspace scratch;
     double sum = 0;
     for (const Instance& instance : instances) {
       InstanceGraph graph;
       p.model.new_cutter().cut(instance, graph);
       const EdgePairs pairs(graph.reverse);
-      std::vector<NodeId> source, target;
-      for (const NodeId local : graph.source) source.push_back(graph.nodes[at(local)]);
-      for (const NodeId local : graph.target) target.push_back(graph.nodes[at(local)]);
-      const std::vector<NodeId> targets = {static_cast<NodeId>(instance.id)};
       const auto omega =
-          scorer.forward(theta.data(), z, projections, {source, target, targets}, scratch);
+          scorer.forward(theta.data(), weight, z, projections,
+                         {graph.source, graph.target, graph.targets, graph.nodes}, scratch);
       const std::vector<double> noise(omega.size(), 0.0);
       std::vector<double> unused(omega.size(), 0.0);
       SlowNetwork run{slow, input, graph};
@@ -281,8 +279,8 @@ TEST(PGExplainer, ScoresAreOmegaOrItsSigmoid) {
   fit(omega, p.model, instances_between(31, 41));
   options.score = "sigmoid";
   PGExplainer sigmoids(options, 2, omega.fitted());
-  omega.prepare(p.model);
-  sigmoids.prepare(p.model);
+  omega.prepare(p.model, {});
+  sigmoids.prepare(p.model, instances_between(31, 67));
   InstanceGraph graph;
   p.model.new_cutter().cut({40}, graph);
   const auto run = p.gnn->new_run();
@@ -290,6 +288,42 @@ TEST(PGExplainer, ScoresAreOmegaOrItsSigmoid) {
   const std::vector<float> mapped = sigmoids.score(graph, *run).edge;
   ASSERT_EQ(raw.size(), at(graph.num_edges()));
   for (std::size_t e = 0; e < raw.size(); ++e) EXPECT_EQ(mapped[e], sigmoid(raw[e]));
+}
+
+// Alone, an instance's nodes are embedded from their neighbourhood; a few share the embeddings of
+// all nodes; many also share the projections.
+TEST(PGExplainer, AnInstanceScoresTheSameAloneOrAmongMany) {
+  std::vector<NodeId> source, target;
+  const auto join = [&](NodeId a, NodeId b) {
+    source.insert(source.end(), {a, b});
+    target.insert(target.end(), {b, a});
+  };
+  for (NodeId i = 0; i < 400; ++i) join(i, i + 1);  // a long path,
+  for (NodeId i = 0; i < 150; ++i) join(i, 401);    // one end of which hangs on a hub
+  Dataset dataset = node_dataset(402, source, target);
+  RandomStream random(3, RandomPurpose::test);
+  for (Index i = 0; i < dataset.x.size(); ++i)
+    dataset.x.data()[i] = static_cast<float>(random.normal());
+  const SmallProblem p(dataset);
+  for (const char* embedding : {"classifier-input", "last-convolution"}) {
+    PGExplainerOptions options = quick_options();
+    options.embedding = embedding;
+    PGExplainer explainer(options, 2);
+    fit(explainer, p.model, instances_between(290, 300));
+    const std::vector<Instance> few = {{300}, {10}};
+    ASSERT_TRUE(p.model.is_local(few[0]));
+    ASSERT_FALSE(p.model.is_local(few[1]));
+    InstanceGraph graph;
+    p.model.new_cutter().cut(few[0], graph);
+    const auto run = p.gnn->new_run();
+    const auto score = [&](std::span<const Instance> beside) {
+      explainer.prepare(p.model, beside);
+      return explainer.score(graph, *run).edge;
+    };
+    const std::vector<float> alone = score(std::span(few).first(1));
+    EXPECT_EQ(score(few), alone);
+    EXPECT_EQ(score(instances_between(270, 320)), alone);
+  }
 }
 
 TEST(PGExplainer, ExplainsInstancesWithoutEdges) {

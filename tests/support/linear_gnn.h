@@ -27,6 +27,7 @@ class LinearRun final : public GnnRun {
     return logits_;
   }
   void backward(const Matrix<float>&, std::span<float>, Matrix<float>*) override {}
+  const Matrix<float>& embed(const GnnInput<float>& input, Embedding) override { return *input.x; }
 
   int num_forwards = 0;
 
