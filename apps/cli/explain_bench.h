@@ -15,6 +15,9 @@ namespace pgexplainer::cli {
 std::vector<double> repeat(int repetitions, const std::function<double()>& seconds);
 double median(std::vector<double> values);
 
+/// Every node, or every graph.
+std::vector<Instance> all_instances(const Dataset& dataset);
+
 /// Seconds per instance to cut it out of the graph and score its edges; prepare() has been called.
 /// Goes over all instances again and again for at least `at_least` seconds.
 double warm_seconds(const ExplainedModel& model, const Explainer& explainer,

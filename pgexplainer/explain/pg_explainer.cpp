@@ -534,6 +534,7 @@ PGExplainer::PGExplainer(PGExplainerOptions options, std::uint64_t seed, Fitted 
   if (scorer_->layout().size() != fitted_->theta.size())
     throw_bad_input("the explanation network has {} parameters, its description asks for {}",
                     fitted_->theta.size(), scorer_->layout().size());
+  scorer_->transpose_first_weight(fitted_->theta.data(), weight_);
 }
 
 const PGExplainer::Fitted& PGExplainer::fitted() const {
@@ -626,6 +627,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
         fit_feature_mask(model.gnn(), graphs, predicted, {}, seed_, workers.pool);
   }
   scorer_.emplace(fitted_->embedding_width, num_targets, options_.hidden);
+  scorer_->transpose_first_weight(fitted_->theta.data(), weight_);
   return report;
 }
 
@@ -636,7 +638,6 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
         "the explainer scores {} features, the model reads {}; was it fitted to another "
         "model?",
         features, model.gnn().num_features());
-  scorer_->transpose_first_weight(fitted().theta.data(), weight_);
   z_.resize(0, 0);
   projections_.resize(0, 0);
   model_ = &model;
