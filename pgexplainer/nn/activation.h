@@ -46,7 +46,7 @@ class Activation final : public Layer<T> {
         out = x.cwiseMax(T(0));
         break;
       case ActivationKind::tanh:
-        out = x.array().tanh();
+        out = x.unaryExpr([](T v) { return std::tanh(v); });
         break;
       case ActivationKind::leaky_relu:
         out = x.cwiseMax(T(0)) + slope_ * x.cwiseMin(T(0));

@@ -49,8 +49,15 @@ class LayerNorm final : public Layer<T> {
     deviation.resize(num_blocks(context, x), 2);
     for_each_block(context, x, [&](Index block, Index begin, Index rows) {
       const auto in = x.middleRows(begin, rows).array();
-      const T mean = in.mean();
-      const T variance = (in - mean).square().mean();
+      // Added one by one: Eigen's order of additions depends on where the rows lie in memory.
+      T mean(0), variance(0);
+      for (Index i = 0; i < in.size(); ++i) mean += x.data()[begin * x.cols() + i];
+      mean /= static_cast<T>(in.size());
+      for (Index i = 0; i < in.size(); ++i) {
+        const T distance = x.data()[begin * x.cols() + i] - mean;
+        variance += distance * distance;
+      }
+      variance /= static_cast<T>(in.size());
       deviation(block, 0) = std::sqrt(variance);
       deviation(block, 1) = per_graph_ ? deviation(block, 0) + eps_ : std::sqrt(variance + eps_);
       normalized.middleRows(begin, rows) = (in - mean) / deviation(block, 1);

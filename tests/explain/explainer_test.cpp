@@ -24,6 +24,35 @@ std::string encode(std::size_t, Explanation&& explanation) {
   return explanation_json(explanation, "x");
 }
 
+// Whatever the network: which instances are explained beside it must not change an explanation.
+TEST(ExplainedModel, EmbedsANeighbourhoodWithTheBitsOfTheWholeGraph) {
+  Dataset dataset = small_tree_cycles(1);
+  RandomStream random(3, RandomPurpose::test);
+  for (Index i = 0; i < dataset.x.size(); ++i)
+    dataset.x.data()[i] = static_cast<float>(random.normal());
+  for (const char* arch : {"paper", "gcn", "graph", "sage", "gin"})
+    for (const char* norm : {"none", "batch", "layer", "l2"}) {
+      ArchitectureOptions options;
+      options.arch = arch;
+      if (options.arch != "paper") options.norm = norm;
+      options.hidden = {7, 7, 7};
+      const std::shared_ptr<const Gnn> gnn = make_gnn(
+          std::make_shared<NativeGnn<float>>(make_architecture(options, dataset), "test", 3));
+      const ExplainedModel model(gnn, dataset);
+      const auto run = gnn->new_run();
+      const Matrix<float> whole = model.embed(Embedding::classifier_input);
+      InstanceGraph graph;
+      for (NodeId node = 0; node < dataset.graph.num_nodes(); node += 7) {
+        model.new_cutter().cut({node}, graph);
+        const Matrix<float>& z = model.embed_around({node}, Embedding::classifier_input, *run);
+        ASSERT_EQ(z.rows(), graph.num_nodes());
+        for (Index i = 0; i < z.rows(); ++i)
+          EXPECT_EQ(Matrix<float>(z.row(i)), Matrix<float>(whole.row(graph.nodes[at(i)])))
+              << arch << " " << norm << " " << node;
+      }
+    }
+}
+
 // The slow reference: one explanation after the other.
 TEST(ExplainStream, GivesTheSameBytesForAnyNumberOfThreadsAndRanks) {
   const SmallProblem p(small_tree_cycles(1));
