@@ -253,7 +253,7 @@ void print_explaining(const ordered_json& result) {
 ordered_json bench_scaling(const Arguments& arguments) {
   AtomicFile file(arguments.scaling);
   LineChart chart;
-  chart.title = "Explaining a node does not depend on the size of the graph";
+  chart.title = "Time to explain a node, by the size of the graph";
   chart.x_title = "nodes of the graph (Tree-Cycles)";
   chart.y_title = "microseconds per instance, warm";
   chart.log_x = true;
