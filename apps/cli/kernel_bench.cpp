@@ -59,39 +59,33 @@ struct SparseProblem {
   }
 };
 
-std::unique_ptr<SparseProblem> sparse_problem(Index width) {
-  return std::make_unique<SparseProblem>(rows_in_l2(2 * 4 * width + kDegree * (4 + 4) + 8), width);
+/// Per edge a row, its number, and its coefficient or the result; per node a row and a pointer.
+template <class Call>
+std::unique_ptr<KernelBench> sparse_kernel(const char* name, Index width, Call call) {
+  const auto p =
+      std::make_shared<SparseProblem>(rows_in_l2(2 * 4 * width + kDegree * (4 + 4) + 8), width);
+  const auto n = static_cast<double>(p->x.rows()), w = static_cast<double>(width);
+  const double edges = n * kDegree;
+  auto bench = std::make_unique<KernelBench>();
+  *bench = {name,
+            width,
+            {{2 * edges * w, edges * (kFloat * w + kId + kFloat) + n * (kFloat * w + kPointer)}},
+            {}};
+  bench->work.body = [p, call] { call(*p); };
+  return bench;
 }
 
 std::unique_ptr<KernelBench> spmm(Index width) {
-  const std::shared_ptr<SparseProblem> p = sparse_problem(width);
-  const auto n = static_cast<double>(p->x.rows()), w = static_cast<double>(width);
-  const double edges = n * kDegree;
-  // Per edge a row, its number and its coefficient; per node a row written and a pointer.
-  auto bench = std::make_unique<KernelBench>();
-  *bench = {"SpMM",
-            width,
-            {{2 * edges * w, edges * (kFloat * w + kId + kFloat) + n * (kFloat * w + kPointer)}},
-            {}};
-  bench->work.body = [p] { aggregate(Aggregation::sum, p->context, p->coefficient, p->x, p->out); };
-  return bench;
+  return sparse_kernel("SpMM", width, [](SparseProblem& p) {
+    aggregate(Aggregation::sum, p.context, p.coefficient, p.x, p.out);
+  });
 }
 
 std::unique_ptr<KernelBench> sddmm(Index width) {
-  const std::shared_ptr<SparseProblem> p = sparse_problem(width);
-  const auto n = static_cast<double>(p->x.rows()), w = static_cast<double>(width);
-  const double edges = n * kDegree;
-  // Per edge a row, its number and the result; per node its own row and a pointer.
-  auto bench = std::make_unique<KernelBench>();
-  *bench = {"SDDMM",
-            width,
-            {{2 * edges * w, edges * (kFloat * w + kId + kFloat) + n * (kFloat * w + kPointer)}},
-            {}};
-  bench->work.body = [p] {
-    aggregate_backward<float>(Aggregation::sum, p->context, p->coefficient, p->x, p->out, p->out,
-                              nullptr, &p->dcoefficient);
-  };
-  return bench;
+  return sparse_kernel("SDDMM", width, [](SparseProblem& p) {
+    aggregate_backward<float>(Aggregation::sum, p.context, p.coefficient, p.x, p.out, p.out,
+                              nullptr, &p.dcoefficient);
+  });
 }
 
 /// X W of a square layer.
