@@ -1,0 +1,413 @@
+#include "pgexplainer/explain/explainer_fit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "pgexplainer/core/error.h"
+#include "pgexplainer/core/index.h"
+#include "pgexplainer/core/random.h"
+#include "pgexplainer/explain/explained_row.h"
+#include "pgexplainer/explain/explainer.h"
+#include "pgexplainer/explain/paper_objective.h"
+#include "pgexplainer/explain/ranking_objective.h"
+#include "pgexplainer/nn/adam.h"
+
+namespace pgexplainer {
+namespace {
+
+PaperWeights paper_weights(const PGExplainerOptions& o) {
+  PaperWeights w;
+  w.size = o.size;
+  w.size_term = o.size_term == "mean"    ? PaperWeights::Size::mean
+                : o.size_term == "omega" ? PaperWeights::Size::omega
+                                         : PaperWeights::Size::sum;
+  w.entropy = o.entropy;
+  w.entropy_term =
+      o.entropy_term == "mean" ? PaperWeights::Entropy::mean : PaperWeights::Entropy::nodes_squared;
+  w.budget = o.budget;
+  w.budget_weight = o.budget_weight;
+  w.connectivity = o.connectivity;
+  w.connectivity_term = o.connectivity_term == "sum" ? PaperWeights::Connectivity::sum
+                                                     : PaperWeights::Connectivity::mean;
+  w.symmetric = o.symmetric;
+  return w;
+}
+
+/// One thread's memory. The members of a piece of work share nodes; each is projected once.
+struct Worker {
+  std::unique_ptr<GnnRun> run;
+  EdgeScorer<float>::Workspace scorer;
+  std::vector<float> noise, domega;
+  std::vector<NodeId> piece_row;    ///< of each row of the population; kNoNode outside the piece
+  std::vector<NodeId> rows;         ///< the rows of the population that the piece has
+  std::vector<NodeId> member_rows;  ///< in the piece, of the nodes of all its members in turn
+  Matrix<float> z, projections, dprojections;  ///< of each row of the piece
+
+  void gather(const Matrix<float>& population_z, std::span<const Member* const> members) {
+    piece_row.resize(at(population_z.rows()), kNoNode);
+    rows.clear();
+    member_rows.clear();
+    for (const Member* member : members)
+      for (const NodeId row : member->rows) {
+        NodeId& mine = piece_row[at(row)];
+        if (mine == kNoNode) {
+          mine = static_cast<NodeId>(rows.size());
+          rows.push_back(row);
+        }
+        member_rows.push_back(mine);
+      }
+    z.resize(static_cast<Index>(rows.size()), population_z.cols());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      z.row(static_cast<Index>(i)) = population_z.row(rows[i]);
+      piece_row[at(rows[i])] = kNoNode;
+    }
+  }
+};
+
+/// How a list of instances is cut into pieces of work: by its length alone. Sums over a piece are
+/// added in the order of pieces, whoever computed them.
+struct Pieces {
+  explicit Pieces(std::size_t list_length)
+      : length(list_length),
+        chunk(std::max((length + kMost - 1) / kMost, kMembers)),
+        count((length + chunk - 1) / chunk) {}
+
+  static constexpr std::size_t kMost = 64;    // so many can work at once
+  static constexpr std::size_t kMembers = 3;  // at least, for they share nodes
+  std::size_t length, chunk, count;
+
+  [[nodiscard]] std::size_t begin(std::size_t piece) const {
+    return std::min(length, piece * chunk);
+  }
+  [[nodiscard]] std::size_t end(std::size_t piece) const { return begin(piece + 1); }
+};
+
+/// One run of Algorithm 1 or 2 from one start.
+class Fit {
+ public:
+  Fit(const ExplainedModel& model, const PGExplainerOptions& options, std::uint64_t seed,
+      const EdgeScorer<float>& scorer, const Population& population,
+      std::span<const std::size_t> train, std::span<const std::size_t> check,
+      const Workers& workers)
+      : options_(options),
+        weights_(paper_weights(options)),
+        seed_(seed),
+        scorer_(scorer),
+        population_(population),
+        train_(train.begin(), train.end()),
+        check_(check.begin(), check.end()),
+        ranks_(workers),
+        theta_(initial_values<float>(scorer.layout(), seed)) {
+    theta_.back() = static_cast<float>(options.init_bias);  // the last layer's bias
+    for (int w = 0; w < workers.pool.size(); ++w) {
+      workers_.emplace_back();
+      workers_.back().run = model.gnn().new_run();
+    }
+  }
+
+  [[nodiscard]] const std::vector<float>& theta() const { return theta_; }
+  [[nodiscard]] const std::vector<double>& history() const { return history_; }
+
+  /// False if the caller asked to stop.
+  bool run(const Progress& progress) {
+    std::vector<float> best = theta_;
+    double best_loss = std::numeric_limits<double>::infinity();
+    std::int64_t best_epoch = 0;
+    for (std::int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
+      history_.push_back(run_epoch(epoch));
+      if (!std::isfinite(history_.back()))
+        throw_failed("the objective is no longer a number after epoch {}; lower --learning-rate",
+                     epoch + 1);
+      if (options_.patience > 0) {
+        // The same noise every time, so that epochs compare.
+        const double loss = batch_loss(check_, kCheckEpoch, options_.epochs - 1, nullptr);
+        if (loss < best_loss) {
+          best_loss = loss;
+          best_epoch = epoch;
+          best = theta_;
+        } else if (epoch - best_epoch >= options_.patience) {
+          break;
+        }
+      }
+      if (!ranks_.all_say(report_progress(progress, epoch + 1, options_.epochs,
+                                          fmt::format("loss {:.4f}", history_.back()))))
+        return false;
+    }
+    if (options_.patience > 0) theta_ = best;
+    return true;
+  }
+
+  /// How the scores do on the checked instances.
+  FitCheck check() {
+    const Pieces pieces(check_.size());
+    std::vector<FitCheck> parts(pieces.count);
+    run_pieces(check_, pieces,
+               [&](std::size_t piece, const Member& member, const Edges& edges, Worker& worker) {
+                 add_check(member, edges, worker, parts[piece]);
+               });
+    ranks_.share(std::span(parts), pieces.count);
+    FitCheck all;
+    for (const FitCheck& part : parts) {
+      all.gap += part.gap;
+      all.negated_gap += part.negated_gap;
+      all.edges += part.edges;
+      all.saturated += part.saturated;
+      all.told_apart += part.told_apart;
+    }
+    return all;
+  }
+
+ private:
+  static constexpr std::uint32_t kCheckEpoch = 0xFFFFFFFFU;
+
+  using Edges = EdgeScorer<float>::Edges;
+
+  /// Projects the nodes of each piece of this rank, then calls body(piece, member, edges, worker)
+  /// for its members in turn, and after the last one finish(piece, worker).
+  template <class Body, class Finish>
+  void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Body&& body,
+                  Finish&& finish) {
+    scorer_.transpose_first_weight(theta_.data(), weight_);
+    ranks_.run(pieces.count, [&](std::size_t piece, int thread) {
+      Worker& worker = workers_[at(thread)];
+      std::vector<const Member*> members;
+      for (std::size_t i = pieces.begin(piece); i < pieces.end(piece); ++i)
+        members.push_back(&population_.members[list[i]]);
+      worker.gather(population_.z, members);
+      scorer_.project(weight_, worker.z, worker.projections);
+      worker.dprojections.setZero(worker.projections.rows(), worker.projections.cols());
+      std::span<const NodeId> rows = worker.member_rows;
+      for (const Member* member : members) {
+        const InstanceGraph& graph = member->graph;
+        body(piece, *member,
+             Edges{graph.source, graph.target, graph.targets, rows.first(member->rows.size())},
+             worker);
+        rows = rows.subspan(member->rows.size());
+      }
+      finish(piece, worker);
+    });
+  }
+  template <class Body>
+  void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Body&& body) {
+    run_pieces(list, pieces, body, [](std::size_t, Worker&) {});
+  }
+
+  std::span<const float> omega_of(const Edges& edges, Worker& worker) const {
+    return scorer_.forward(theta_.data(), weight_, worker.z, worker.projections, edges,
+                           worker.scorer);
+  }
+
+  void add_check(const Member& member, const Edges& edges, Worker& worker, FitCheck& sum) const {
+    if (member.pairs.count() == 0) return;
+    const auto omega = omega_of(edges, worker);
+    std::vector<float> of_pair, of_edge;
+    member.pairs.mean<float>(omega, of_pair);
+    member.pairs.spread<float>(of_pair, of_edge);
+    const auto [low, high] = std::minmax_element(of_pair.begin(), of_pair.end());
+    if (*high - *low > 1e-6F * std::max(1.0F, std::abs(*high))) ++sum.told_apart;
+    for (const float w : of_edge) {
+      ++sum.edges;
+      if (const float s = sigmoid(w); s == 0.0F || s == 1.0F) ++sum.saturated;
+    }
+    sum.gap += keep_remove_gap(member, of_pair, *worker.run);
+    for (float& w : of_pair) w = -w;
+    sum.negated_gap += keep_remove_gap(member, of_pair, *worker.run);
+  }
+
+  /// How much more of P_c survives when the best-ranked edges are kept than when they are removed,
+  /// mean over several shares; needs no ground truth.
+  static double keep_remove_gap(const Member& member, const std::vector<float>& of_pair,
+                                GnnRun& run) {
+    constexpr std::array<double, 5> kShares{0.1, 0.3, 0.5, 0.7, 0.9};
+    std::vector<std::size_t> order(of_pair.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return of_pair[a] > of_pair[b]; });
+    std::vector<float> mask;
+    double gap = 0;
+    for (const double share : kShares) {
+      const auto kept =
+          static_cast<std::size_t>(std::lround(share * static_cast<double>(order.size())));
+      std::vector<float> chosen(order.size(), 0.0F);
+      for (std::size_t k = 0; k < kept; ++k) chosen[order[k]] = 1.0F;
+      member.pairs.spread<float>(chosen, mask);
+      const float with = predict(member.graph, run, mask).probability[member.predicted];
+      for (float& m : mask) m = 1.0F - m;
+      const float without = predict(member.graph, run, mask).probability[member.predicted];
+      gap += static_cast<double>(with - without) / static_cast<double>(kShares.size());
+    }
+    return gap;
+  }
+
+  /// tau of an epoch, Appendix B.
+  [[nodiscard]] double tau(std::int64_t epoch) const {
+    const auto t = static_cast<double>(epoch);
+    return temperature(options_.tau_start, options_.tau_end,
+                       options_.schedule == "epoch" ? t : t / static_cast<double>(options_.epochs));
+  }
+
+  /// Every batch: loss, gradient, one step of Adam. Returns the mean loss of an instance.
+  double run_epoch(std::int64_t epoch) {
+    std::vector<std::size_t> order = train_;
+    std::size_t batch = order.size();
+    if (options_.batch_size > 0 && at(options_.batch_size) < order.size()) {
+      batch = at(options_.batch_size);
+      RandomStream(seed_, RandomPurpose::shuffle, static_cast<std::uint32_t>(epoch)).shuffle(order);
+    }
+    double sum = 0;
+    std::vector<float> gradient(theta_.size());
+    for (std::size_t begin = 0; begin < order.size(); begin += batch) {
+      const auto part = std::span(order).subspan(begin, std::min(batch, order.size() - begin));
+      sum += batch_loss(part, static_cast<std::uint32_t>(epoch), epoch, &gradient) *
+             static_cast<double>(part.size());
+      if (options_.clip_value > 0) {
+        const auto limit = static_cast<float>(options_.clip_value);
+        for (float& g : gradient) g = std::clamp(g, -limit, limit);
+      }
+      adam_step<float>({options_.learning_rate}, gradient, {}, adam_, theta_);
+    }
+    return sum / static_cast<double>(order.size());
+  }
+
+  /// Eq. (9) over a batch: the mean loss of an instance, and the gradient if wanted. Work is cut
+  /// into pieces by the batch alone, whose gradients are added in order on every rank.
+  double batch_loss(std::span<const std::size_t> batch, std::uint32_t noise_epoch,
+                    std::int64_t tau_epoch, std::vector<float>* gradient) {
+    const Pieces pieces(batch.size());
+    const std::size_t width = gradient ? theta_.size() : 0;
+    loss_.assign(pieces.count, 0.0);
+    dtheta_.assign(pieces.count * width, 0.0F);
+    const float scale =
+        options_.reduction == "sum" ? 1.0F : 1.0F / static_cast<float>(batch.size());
+    const auto dtheta = [&](std::size_t piece) {
+      return gradient ? dtheta_.data() + piece * width : nullptr;
+    };
+    run_pieces(
+        batch, pieces,
+        [&](std::size_t piece, const Member& member, const Edges& edges, Worker& worker) {
+          loss_[piece] +=
+              instance_loss(member, edges, noise_epoch, tau_epoch, scale, worker, dtheta(piece));
+        },
+        [&](std::size_t piece, Worker& worker) {
+          if (gradient) scorer_.project_backward(worker.z, worker.dprojections, dtheta(piece));
+        });
+    ranks_.share(std::span(loss_), pieces.count);
+    ranks_.share(std::span(dtheta_), pieces.count);
+    const double loss = std::accumulate(loss_.begin(), loss_.end(), 0.0);
+    if (gradient) {
+      std::fill(gradient->begin(), gradient->end(), 0.0F);
+      for (std::size_t piece = 0; piece < pieces.count; ++piece)
+        for (std::size_t k = 0; k < width; ++k) (*gradient)[k] += dtheta_[piece * width + k];
+    }
+    return loss / (static_cast<double>(scale) * static_cast<double>(batch.size()));
+  }
+
+  /// One instance, K samples: Algorithm 1, lines 9-13.
+  double instance_loss(const Member& member, const Edges& edges, std::uint32_t noise_epoch,
+                       std::int64_t tau_epoch, float scale, Worker& worker, float* dtheta) const {
+    if (member.graph.num_edges() == 0) return 0;
+    const std::span<const float> omega = omega_of(edges, worker);
+    worker.domega.assign(omega.size(), 0.0F);
+    ExplainedRow network(member.graph, *worker.run);
+    const bool ranking = options_.objective == "ranking";
+    const float sample_scale =
+        ranking || options_.sample_mean ? scale / static_cast<float>(options_.samples) : scale;
+    double loss = 0;
+    for (std::int64_t k = 0; k < options_.samples; ++k) {
+      RandomStream random(seed_, RandomPurpose::concrete,
+                          noise_epoch * static_cast<std::uint32_t>(options_.samples) +
+                              static_cast<std::uint32_t>(k),
+                          noise_key(member.graph.instance));
+      if (ranking) {
+        const double share = options_.share_min *
+                             std::pow(options_.share_max / options_.share_min, random.uniform());
+        draw_noise(random, at(member.pairs.count()), 0.0, worker.noise);
+        loss += ranking_loss<float>(member.pairs, omega, worker.noise, tau(tau_epoch), share,
+                                    member.predicted, sample_scale, network, worker.domega);
+      } else {
+        draw_noise(random, omega.size(), options_.sample_bias, worker.noise);
+        loss += paper_loss<float>(
+            weights_, {member.graph.source, member.graph.num_nodes(), &member.pairs, member.p},
+            omega, worker.noise, static_cast<float>(tau(tau_epoch)), sample_scale, network,
+            worker.domega);
+      }
+    }
+    if (!dtheta) return loss;
+    scorer_.backward(theta_.data(), worker.z, worker.projections, edges, worker.domega,
+                     worker.scorer, dtheta, worker.dprojections);
+    return loss;
+  }
+
+  /// Different for every instance of a population.
+  static std::uint32_t noise_key(const Instance& instance) {
+    return static_cast<std::uint32_t>(instance.id) +
+           0x9E3779B1U * static_cast<std::uint32_t>(instance.second + 1);
+  }
+
+  /// logit(epsilon), epsilon uniform in [bias, 1 - bias].
+  static void draw_noise(RandomStream& random, std::size_t count, double bias,
+                         std::vector<float>& noise) {
+    noise.resize(count);
+    random.uniforms(noise);
+    const auto low = static_cast<float>(bias);
+    for_each_lanes<float>(count, [&](std::size_t i, auto n) {
+      const FloatLanes epsilon = (1.0F - 2.0F * low) * load_lanes<float>(noise.data() + i, n) + low;
+      store_lanes<float>(log_of(epsilon / (1.0F - epsilon)), noise.data() + i, n);
+    });
+  }
+
+  const PGExplainerOptions& options_;
+  PaperWeights weights_;
+  std::uint64_t seed_;
+  const EdgeScorer<float>& scorer_;
+  const Population& population_;
+  std::vector<std::size_t> train_, check_;
+  const Workers& ranks_;
+  std::vector<float> theta_;
+  AdamState<float> adam_;
+  std::vector<Worker> workers_;
+  Matrix<float> weight_;       // the first layer's, transposed, of the present theta
+  std::vector<double> loss_;   // of each piece
+  std::vector<float> dtheta_;  // of each piece, one after the other
+  std::vector<double> history_;
+};
+
+}  // namespace
+
+std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Workers& workers,
+                                     std::size_t count, std::span<const std::size_t> train,
+                                     std::span<const std::size_t> check) {
+  const bool batches = options.batch_size > 0 && at(options.batch_size) < train.size();
+  // Small batches are shuffled, and every rank learns the features for itself: both need all.
+  std::vector<std::uint8_t> mine(count, batches || options.features ? 1 : 0);
+  mine[train.front()] = 1;  // also a rank without work must learn how wide embeddings are
+  for (const auto list : {train, check}) {
+    const Pieces pieces(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (workers.does(i / pieces.chunk)) mine[list[i]] = 1;
+  }
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < count; ++i)
+    if (mine[i] != 0) members.push_back(i);
+  return members;
+}
+
+ExplainerFit fit_explainer(const ExplainedModel& model, const PGExplainerOptions& options,
+                           std::uint64_t seed, const EdgeScorer<float>& scorer,
+                           const Population& population, std::span<const std::size_t> train,
+                           std::span<const std::size_t> check, const Workers& workers,
+                           const Progress& progress) {
+  Fit fit(model, options, seed, scorer, population, train, check, workers);
+  ExplainerFit result;
+  result.finished = fit.run(progress);
+  result.check = fit.check();
+  result.theta = fit.theta();
+  result.loss = fit.history();
+  return result;
+}
+
+}  // namespace pgexplainer

@@ -1,0 +1,44 @@
+// One run of Algorithm 1 or 2: Adam on the parameters Psi of the explanation network, from one
+// start, over a population. Every step is cut into pieces by the population alone, and what they
+// give is added in their order: same bits for any number of threads and ranks.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pgexplainer/core/progress.h"
+#include "pgexplainer/explain/edge_scorer.h"
+#include "pgexplainer/explain/population.h"
+#include "pgexplainer/parallel/workers.h"
+
+namespace pgexplainer {
+
+/// The instances this rank works on, in order.
+std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Workers& workers,
+                                     std::size_t count, std::span<const std::size_t> train,
+                                     std::span<const std::size_t> check);
+
+/// What the checked instances say about a fit.
+struct FitCheck {
+  double gap = 0;          ///< FitReport::keep_remove_gap, as a sum over instances
+  double negated_gap = 0;  ///< the same of the opposite ranking
+  std::int64_t edges = 0;
+  std::int64_t saturated = 0;   ///< edges whose float sigmoid is exactly 0 or 1
+  std::int64_t told_apart = 0;  ///< instances whose scores are not all the same
+};
+
+struct ExplainerFit {
+  std::vector<float> theta;  ///< Psi
+  std::vector<double> loss;  ///< after each epoch, mean over instances
+  bool finished = false;     ///< false if the caller asked to stop
+  FitCheck check;
+};
+/// `train` and `check` are places in the population, whose members are embedded and there as
+/// own_members() wants them. Throws if the objective is no longer a number.
+ExplainerFit fit_explainer(const ExplainedModel& model, const PGExplainerOptions& options,
+                           std::uint64_t seed, const EdgeScorer<float>& scorer,
+                           const Population& population, std::span<const std::size_t> train,
+                           std::span<const std::size_t> check, const Workers& workers,
+                           const Progress& progress);
+
+}  // namespace pgexplainer
