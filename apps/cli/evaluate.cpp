@@ -40,6 +40,7 @@ Table table_of(const std::vector<MethodResult>& results) {
                    {"precision", Align::right},
                    {"fid+", Align::right},
                    {"fid-", Align::right},
+                   {"gap", Align::right},
                    {"ms/instance", Align::right}};
   for (const MethodResult& r : results) {
     const std::string spread =
@@ -51,6 +52,7 @@ Table table_of(const std::vector<MethodResult>& results) {
                           {in_words(r.ground_truth.precision)},
                           {in_words(r.faithfulness.probability.plus)},
                           {in_words(r.faithfulness.probability.minus)},
+                          {in_words(r.verdict.own.small_gap)},
                           {fmt::format("{:.3g}", r.milliseconds_per_instance)}});
   }
   return table;
@@ -131,6 +133,9 @@ void evaluate(const Arguments& arguments) {
     return;
   }
   fmt::print("{}", to_text(table_of(results)));
+  for (const MethodResult& result : results)
+    if (results.size() == 1 || result.method == "pgexplainer")
+      fmt::print("{}: {}\n", result.method, in_words(result.verdict));
 }
 
 }  // namespace

@@ -143,7 +143,6 @@ ScalingPoint scaling_point(std::int64_t tree_levels, std::int64_t instances, int
   fitted.num_targets = 1;
   PGExplainerOptions options;
   options.embedding = "last-convolution";
-  fitted.embedding = options.embedding;
   const EdgeScorer<float> scorer(fitted.embedding_width, 1, options.hidden);
   fitted.theta = initial_values<float>(scorer.layout(), 1);
   PGExplainer explainer(options, 1, std::move(fitted));

@@ -12,6 +12,7 @@
 #include "pgexplainer/core/progress.h"
 #include "pgexplainer/explain/explained_model.h"
 #include "pgexplainer/explain/explanation.h"
+#include "pgexplainer/explain/verdict.h"
 #include "pgexplainer/parallel/workers.h"
 
 namespace pgexplainer {
@@ -27,9 +28,8 @@ struct FitReport {
   std::vector<double> loss;           ///< the objective after each epoch, mean over instances
   std::vector<std::string> warnings;  ///< what a user should know before trusting the scores
   int restarts = 0;                   ///< fits that were begun anew
-  /// How much more of the predicted class's probability survives keeping the best-ranked edges than
-  /// removing them, mean over held-out instances and sparsities; needs no ground truth.
-  double keep_remove_gap = 0;
+  double necessity = 0;               ///< of the ranking objective: the weight that was chosen
+  Verdict verdict;  ///< on held-out instances; of none if the method does not learn
 };
 
 /// Scores of one instance, higher = more important.

@@ -1,7 +1,6 @@
 #include "pgexplainer/explain/explainer_fit.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -11,7 +10,6 @@
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/random.h"
 #include "pgexplainer/explain/explained_row.h"
-#include "pgexplainer/explain/explainer.h"
 #include "pgexplainer/explain/paper_objective.h"
 #include "pgexplainer/explain/ranking_objective.h"
 #include "pgexplainer/nn/adam.h"
@@ -89,12 +87,13 @@ struct Pieces {
 /// One run of Algorithm 1 or 2 from one start.
 class Fit {
  public:
-  Fit(const ExplainedModel& model, const PGExplainerOptions& options, std::uint64_t seed,
-      const EdgeScorer<float>& scorer, const Population& population,
+  Fit(const ExplainedModel& model, const PGExplainerOptions& options, double necessity,
+      std::uint64_t seed, const EdgeScorer<float>& scorer, const Population& population,
       std::span<const std::size_t> train, std::span<const std::size_t> check,
       const Workers& workers)
       : options_(options),
         weights_(paper_weights(options)),
+        necessity_(necessity),
         seed_(seed),
         scorer_(scorer),
         population_(population),
@@ -141,19 +140,18 @@ class Fit {
     return true;
   }
 
-  /// How the scores do on the checked instances.
-  FitCheck check() {
-    const Pieces pieces(check_.size());
+  /// How the scores do on some members.
+  FitCheck check(std::span<const std::size_t> list) {
+    const Pieces pieces(list.size());
     std::vector<FitCheck> parts(pieces.count);
-    run_pieces(check_, pieces,
+    run_pieces(list, pieces,
                [&](std::size_t piece, const Member& member, const Edges& edges, Worker& worker) {
                  add_check(member, edges, worker, parts[piece]);
                });
     ranks_.share(std::span(parts), pieces.count);
     FitCheck all;
     for (const FitCheck& part : parts) {
-      all.gap += part.gap;
-      all.negated_gap += part.negated_gap;
+      all.effect += part.effect;
       all.edges += part.edges;
       all.saturated += part.saturated;
       all.told_apart += part.told_apart;
@@ -213,34 +211,8 @@ class Fit {
       ++sum.edges;
       if (const float s = sigmoid(w); s == 0.0F || s == 1.0F) ++sum.saturated;
     }
-    sum.gap += keep_remove_gap(member, of_pair, *worker.run);
-    for (float& w : of_pair) w = -w;
-    sum.negated_gap += keep_remove_gap(member, of_pair, *worker.run);
-  }
-
-  /// How much more of P_c survives when the best-ranked edges are kept than when they are removed,
-  /// mean over several shares; needs no ground truth.
-  static double keep_remove_gap(const Member& member, const std::vector<float>& of_pair,
-                                GnnRun& run) {
-    constexpr std::array<double, 5> kShares{0.1, 0.3, 0.5, 0.7, 0.9};
-    std::vector<std::size_t> order(of_pair.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return of_pair[a] > of_pair[b]; });
-    std::vector<float> mask;
-    double gap = 0;
-    for (const double share : kShares) {
-      const auto kept =
-          static_cast<std::size_t>(std::lround(share * static_cast<double>(order.size())));
-      std::vector<float> chosen(order.size(), 0.0F);
-      for (std::size_t k = 0; k < kept; ++k) chosen[order[k]] = 1.0F;
-      member.pairs.spread<float>(chosen, mask);
-      const float with = predict(member.graph, run, mask).probability[member.predicted];
-      for (float& m : mask) m = 1.0F - m;
-      const float without = predict(member.graph, run, mask).probability[member.predicted];
-      gap += static_cast<double>(with - without) / static_cast<double>(kShares.size());
-    }
-    return gap;
+    sum.effect +=
+        keep_and_remove(member.graph, member.pairs, of_pair, member.predicted, *worker.run);
   }
 
   /// tau of an epoch, Appendix B.
@@ -323,11 +295,17 @@ class Fit {
                               static_cast<std::uint32_t>(k),
                           noise_key(member.graph.instance));
       if (ranking) {
-        const double share = options_.share_min *
-                             std::pow(options_.share_max / options_.share_min, random.uniform());
+        RankingTerms terms;
+        terms.tau = tau(tau_epoch);
+        terms.keep_share =
+            log_uniform(options_.keep_share_min, options_.keep_share_max, random.uniform());
+        terms.remove_share =
+            log_uniform(options_.remove_share_min, options_.remove_share_max, random.uniform());
+        terms.remove_weight =
+            remove_weight(necessity_, options_.necessity_floor, member.without_edges);
         draw_noise(random, at(member.pairs.count()), 0.0, worker.noise);
-        loss += ranking_loss<float>(member.pairs, omega, worker.noise, tau(tau_epoch), share,
-                                    member.predicted, sample_scale, network, worker.domega);
+        loss += ranking_loss<float>(member.pairs, omega, worker.noise, terms, member.predicted,
+                                    sample_scale, network, worker.domega);
       } else {
         draw_noise(random, omega.size(), options_.sample_bias, worker.noise);
         loss += paper_loss<float>(
@@ -348,6 +326,10 @@ class Fit {
            0x9E3779B1U * static_cast<std::uint32_t>(instance.second + 1);
   }
 
+  static double log_uniform(double low, double high, double u) {
+    return low * std::pow(high / low, u);
+  }
+
   /// logit(epsilon), epsilon uniform in [bias, 1 - bias].
   static void draw_noise(RandomStream& random, std::size_t count, double bias,
                          std::vector<float>& noise) {
@@ -362,6 +344,7 @@ class Fit {
 
   const PGExplainerOptions& options_;
   PaperWeights weights_;
+  double necessity_;
   std::uint64_t seed_;
   const EdgeScorer<float>& scorer_;
   const Population& population_;
@@ -397,17 +380,40 @@ std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Wo
 }
 
 ExplainerFit fit_explainer(const ExplainedModel& model, const PGExplainerOptions& options,
-                           std::uint64_t seed, const EdgeScorer<float>& scorer,
+                           double necessity, std::uint64_t seed, const EdgeScorer<float>& scorer,
                            const Population& population, std::span<const std::size_t> train,
                            std::span<const std::size_t> check, const Workers& workers,
                            const Progress& progress) {
-  Fit fit(model, options, seed, scorer, population, train, check, workers);
+  Fit fit(model, options, necessity, seed, scorer, population, train, check, workers);
   ExplainerFit result;
   result.finished = fit.run(progress);
-  result.check = fit.check();
+  result.trained = fit.check(train);
+  result.held_out = fit.check(check);
   result.theta = fit.theta();
   result.loss = fit.history();
   return result;
+}
+
+KeepRemove effect_of(const Explainer& method, const Gnn& gnn, const Population& population,
+                     std::span<const std::size_t> list, const Workers& workers) {
+  const Pieces pieces(list.size());
+  std::vector<KeepRemove> parts(pieces.count);
+  std::vector<std::unique_ptr<GnnRun>> runs(at(workers.pool.size()));
+  workers.run(pieces.count, [&](std::size_t piece, int thread) {
+    auto& run = runs[at(thread)];
+    if (!run) run = gnn.new_run();
+    std::vector<float> of_pair;
+    for (std::size_t i = pieces.begin(piece); i < pieces.end(piece); ++i) {
+      const Member& member = population.members[list[i]];
+      if (member.pairs.count() == 0) continue;
+      member.pairs.mean<float>(method.score(member.graph, *run).edge, of_pair);
+      parts[piece] += keep_and_remove(member.graph, member.pairs, of_pair, member.predicted, *run);
+    }
+  });
+  workers.share(std::span(parts), pieces.count);
+  KeepRemove all;
+  for (const KeepRemove& part : parts) all += part;
+  return all;
 }
 
 }  // namespace pgexplainer

@@ -8,6 +8,8 @@
 
 #include "pgexplainer/core/progress.h"
 #include "pgexplainer/explain/edge_scorer.h"
+#include "pgexplainer/explain/explainer.h"
+#include "pgexplainer/explain/keep_remove.h"
 #include "pgexplainer/explain/population.h"
 #include "pgexplainer/parallel/workers.h"
 
@@ -18,10 +20,9 @@ std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Wo
                                      std::size_t count, std::span<const std::size_t> train,
                                      std::span<const std::size_t> check);
 
-/// What the checked instances say about a fit.
+/// What the scores do on some of the instances; sums.
 struct FitCheck {
-  double gap = 0;          ///< FitReport::keep_remove_gap, as a sum over instances
-  double negated_gap = 0;  ///< the same of the opposite ranking
+  KeepRemove effect;
   std::int64_t edges = 0;
   std::int64_t saturated = 0;   ///< edges whose float sigmoid is exactly 0 or 1
   std::int64_t told_apart = 0;  ///< instances whose scores are not all the same
@@ -31,14 +32,19 @@ struct ExplainerFit {
   std::vector<float> theta;  ///< Psi
   std::vector<double> loss;  ///< after each epoch, mean over instances
   bool finished = false;     ///< false if the caller asked to stop
-  FitCheck check;
+  FitCheck trained, held_out;
 };
 /// `train` and `check` are places in the population, whose members are embedded and there as
-/// own_members() wants them. Throws if the objective is no longer a number.
+/// own_members() wants them. `necessity` is that of the ranking objective. Throws if the objective
+/// is no longer a number.
 ExplainerFit fit_explainer(const ExplainedModel& model, const PGExplainerOptions& options,
-                           std::uint64_t seed, const EdgeScorer<float>& scorer,
+                           double necessity, std::uint64_t seed, const EdgeScorer<float>& scorer,
                            const Population& population, std::span<const std::size_t> train,
                            std::span<const std::size_t> check, const Workers& workers,
                            const Progress& progress);
+
+/// The same effect of another method's scores, which need no fit; the sum over `list`.
+KeepRemove effect_of(const Explainer& method, const Gnn& gnn, const Population& population,
+                     std::span<const std::size_t> list, const Workers& workers);
 
 }  // namespace pgexplainer

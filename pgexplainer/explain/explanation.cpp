@@ -1,6 +1,7 @@
 #include "pgexplainer/explain/explanation.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 
@@ -36,6 +37,16 @@ std::vector<std::uint8_t> edges_of(const EdgePairs& pairs, std::span<const EdgeI
 
 std::int64_t Prediction::predicted_class() const {
   return std::max_element(probability.begin(), probability.end()) - probability.begin();
+}
+
+double Explanation::confidence() const {
+  if (prediction.probability.empty() || prediction_kept.probability.empty() ||
+      prediction_removed.probability.empty())
+    return std::numeric_limits<double>::quiet_NaN();
+  const auto c = at(prediction.predicted_class());
+  const double whole = prediction.probability[c];
+  const double kept = prediction_kept.probability[c], removed = prediction_removed.probability[c];
+  return whole > 0 ? std::clamp((kept - removed) / whole, 0.0, 1.0) : 0.0;
 }
 
 void keep_selected(Explanation& explanation) {

@@ -34,6 +34,11 @@ struct Explanation {
   Prediction prediction_kept;          ///< with the selected edges alone
   Prediction prediction_removed;       ///< without the selected edges
   bool sampled = false;                ///< of a part of the instance, as CutOptions says
+
+  /// How far to rely on the selected edges, from 0 to 1: the share of the predicted class's
+  /// probability that they keep alone and that is gone without them. NaN if predictions are
+  /// missing.
+  [[nodiscard]] double confidence() const;
 };
 
 /// Drops all edges but the selected ones, and all nodes but their ends and the targets.

@@ -69,7 +69,7 @@ std::vector<float> fit_feature_mask(const Gnn& gnn, std::span<const InstanceGrap
       for (float& n : noise) n = static_cast<float>(logit(random.uniform()));
       gradient[at(i)].assign(features, 0.0F);
       FeatureMaskedRun network(*graphs[at(i)], workers[at(worker)]);
-      ranking_loss<float>(each, omega, noise, options.tau, share, predicted[at(i)],
+      ranking_loss<float>(each, omega, noise, {options.tau, share, share, 1.0}, predicted[at(i)],
                           1.0F / static_cast<float>(graphs.size()), network, gradient[at(i)]);
     });
     ordered_sum(gradient, std::span<float>(sum));

@@ -13,6 +13,8 @@
 #include "pgexplainer/explain/concrete.h"
 #include "pgexplainer/explain/explainer_fit.h"
 #include "pgexplainer/explain/feature_mask.h"
+#include "pgexplainer/explain/gradient_saliency.h"
+#include "pgexplainer/explain/node_gradient.h"
 
 namespace pgexplainer {
 namespace {
@@ -30,10 +32,6 @@ std::vector<std::string> score_warnings(const FitCheck& check) {
     warnings.emplace_back(
         "all edges of an instance have the same score: the explanation network has learnt "
         "nothing; try more --epochs, a higher --learning-rate or a lower --size");
-  else if (check.gap < check.negated_gap)
-    warnings.emplace_back(
-        "on held-out instances the lowest-ranked edges preserve the prediction better than the "
-        "highest-ranked ones; the ranking may be upside down");
   const double share = static_cast<double>(check.saturated) /
                        static_cast<double>(std::max<std::int64_t>(check.edges, 1));
   if (share > 0.5)
@@ -42,6 +40,17 @@ std::vector<std::string> score_warnings(const FitCheck& check) {
                     "them; for softer masks lower --learning-rate or --epochs",
                     100.0 * share));
   return warnings;
+}
+
+/// At most this many held-out instances are judged, evenly chosen.
+std::vector<Instance> judged_instances(std::span<const Instance> instances,
+                                       std::span<const std::size_t> held_out) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<Instance> judged;
+  const std::size_t count = std::min(kMost, held_out.size());
+  for (std::size_t i = 0; i < count; ++i)
+    judged.push_back(instances[held_out[i * held_out.size() / count]]);
+  return judged;
 }
 
 }  // namespace
@@ -113,34 +122,46 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     throw_bad_input("none of the {} instances has an edge in reach; there is nothing to explain",
                     instances.size());
 
-  // Which embedding serves best depends on the network; held-out instances decide.
-  std::vector<std::string> embeddings{options_.embedding};
-  if (options_.embedding == "auto") embeddings = {"classifier-input", "last-convolution"};
+  embed(model, parse_embedding(options_.embedding), population);
+  const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
+  const bool ranking = options_.objective == "ranking";
+  const std::vector<double> weights = ranking ? options_.necessity : std::vector<double>{0.0};
+  const auto effect_on_all = [&](const Explainer& method) {
+    KeepRemove effect = effect_of(method, model.gnn(), population, train, workers);
+    effect += effect_of(method, model.gnn(), population, check, workers);
+    return effect.small_gap();
+  };
+  // As little necessity as makes the scores as faithful as gradients; else the most faithful.
+  double wanted = std::numeric_limits<double>::infinity();
+  if (weights.size() > 1)
+    wanted = std::max(effect_on_all(NodeGradient({})), effect_on_all(GradientSaliency({})));
   FitReport report;
-  report.keep_remove_gap = -std::numeric_limits<double>::infinity();
-  bool finished = true;
-  for (std::size_t kind = 0; finished && kind < embeddings.size(); ++kind) {
-    embed(model, parse_embedding(embeddings[kind]), population);
-    const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
-    for (std::int64_t attempt = 0; attempt <= options_.restarts; ++attempt) {
-      const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(attempt) * 0x9E3779B97F4A7C15U;
+  double best = -std::numeric_limits<double>::infinity();
+  bool finished = true, sound = false;
+  for (std::int64_t attempt = 0; finished && !sound && attempt <= options_.restarts; ++attempt) {
+    const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(attempt) * 0x9E3779B97F4A7C15U;
+    report.restarts += attempt > 0 ? 1 : 0;
+    for (std::size_t k = 0; finished && k < weights.size() && best < wanted; ++k) {
+      const auto steps = [&](std::int64_t done, std::int64_t epochs, std::string_view message) {
+        const auto tried = static_cast<std::int64_t>(k);
+        return progress(tried * epochs + done, static_cast<std::int64_t>(weights.size()) * epochs,
+                        message);
+      };
       const ExplainerFit fit =
-          fit_explainer(model, options_, seed, scorer, population, train, check, workers, progress);
+          fit_explainer(model, options_, weights[k], seed, scorer, population, train, check,
+                        workers, progress ? Progress(steps) : Progress());
       finished = fit.finished;
-      const FitCheck& checked = fit.check;
-      const double gap = checked.gap / static_cast<double>(check.size());
-      const bool sound = checked.told_apart > 0 && checked.gap >= checked.negated_gap;
-      report.restarts += attempt > 0 ? 1 : 0;
-      if (gap > report.keep_remove_gap) {
-        fitted_ = Fitted{population.z.cols(), num_targets, embeddings[kind], fit.theta, {}};
-        report.keep_remove_gap = gap;
-        report.loss = fit.loss;
-        report.warnings = score_warnings(checked);
-      }
-      if (!finished) report.warnings.emplace_back("stopped before the last epoch");
-      if (!finished || sound) break;
+      const double gap = fit.trained.effect.small_gap() + fit.held_out.effect.small_gap();
+      if (gap <= best) continue;
+      best = gap;
+      sound = fit.held_out.told_apart > 0 && fit.held_out.effect.gap() >= 0;
+      fitted_ = Fitted{population.z.cols(), num_targets, fit.theta, {}};
+      report.necessity = weights[k];
+      report.loss = fit.loss;
+      report.warnings = score_warnings(fit.held_out);
     }
   }
+  if (!finished) report.warnings.emplace_back("stopped before the last epoch");
   if (options_.features) {
     std::vector<const InstanceGraph*> graphs;
     std::vector<std::size_t> predicted;
@@ -153,6 +174,8 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   }
   scorer_.emplace(fitted_->embedding_width, num_targets, options_.hidden);
   scorer_->transpose_first_weight(fitted_->theta.data(), weight_);
+  const std::vector<Instance> judged = judged_instances(instances, check);
+  report.verdict = judge(model, explain(model, *this, judged, {}, workers.pool), workers.pool);
   return report;
 }
 
@@ -170,7 +193,7 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   if (model.gnn().task() == Task::graph) return;  // score() embeds each graph for itself
   const auto is_local = [&](const Instance& instance) { return model.is_local(instance); };
   if (instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local)) return;
-  z_ = model.embed(parse_embedding(fitted().embedding));
+  z_ = model.embed(parse_embedding(options_.embedding));
   check_width(z_);
   // Worth it when nodes are met more than once, and if it leaves room for the rest.
   const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -208,7 +231,7 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
     omega = omega_of(z_, projections_);
   } else {
     const Matrix<float>* z = &local_z;
-    const Embedding kind = parse_embedding(fitted().embedding);
+    const Embedding kind = parse_embedding(options_.embedding);
     if (z_.size() > 0) {
       local_z.resize(instance.num_nodes(), z_.cols());
       for (Index i = 0; i < local_z.rows(); ++i) local_z.row(i) = z_.row(instance.nodes[at(i)]);

@@ -22,10 +22,9 @@ class PGExplainer final : public Explainer {
   /// What fitting leaves behind; the whole of a fitted explainer together with options and seed.
   struct Fitted {
     Index embedding_width = 0;
-    int num_targets = 0;                         ///< 0 graphs, 1 nodes, 2 links
-    std::string embedding = "classifier-input";  ///< what z is; as the option, but never auto
-    std::vector<float> theta;                    ///< Psi, as EdgeScorer lays it out
-    std::vector<float> feature_logits;           ///< empty = features were not asked for
+    int num_targets = 0;                ///< 0 graphs, 1 nodes, 2 links
+    std::vector<float> theta;           ///< Psi, as EdgeScorer lays it out
+    std::vector<float> feature_logits;  ///< empty = features were not asked for
   };
   PGExplainer(PGExplainerOptions options, std::uint64_t seed, Fitted fitted);
 

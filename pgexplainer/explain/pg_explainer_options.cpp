@@ -19,7 +19,6 @@ void check_word(std::string_view option, const std::string& word,
 PGExplainerOptions paper() {
   PGExplainerOptions o;
   o.objective = "paper";
-  o.embedding = "classifier-input";
   o.epochs = 30;
   o.tau_start = 5.0;
   o.tau_end = 2.0;
@@ -34,7 +33,6 @@ PGExplainerOptions authors(double learning_rate, std::int64_t epochs, double siz
                            double sample_bias = 0.0) {
   PGExplainerOptions o;
   o.objective = "paper";
-  o.embedding = "classifier-input";
   o.target = "label";
   o.score = "sigmoid";
   o.reduction = "sum";
@@ -81,7 +79,7 @@ void check_options(const PGExplainerOptions& options) {
   check_option_fields(options);
   check_word("objective", options.objective, {"ranking", "paper"});
   check_word("embedding", options.embedding,
-             {"auto", "classifier-input", "last-layer", "last-convolution"});
+             {"classifier-input", "last-layer", "last-convolution"});
   check_word("score", options.score, {"omega", "sigmoid"});
   check_word("target", options.target, {"soft", "class", "label"});
   check_word("schedule", options.schedule, {"share", "epoch"});
@@ -89,9 +87,17 @@ void check_options(const PGExplainerOptions& options) {
   check_word("entropy_term", options.entropy_term, {"mean", "nodes-squared"});
   check_word("connectivity_term", options.connectivity_term, {"mean", "sum"});
   check_word("reduction", options.reduction, {"mean", "sum"});
-  if (options.share_min > options.share_max)
-    throw_bad_input("option share_min is {}, above share_max {}", options.share_min,
-                    options.share_max);
+  if (options.keep_share_min > options.keep_share_max)
+    throw_bad_input("option keep_share_min is {}, above keep_share_max {}", options.keep_share_min,
+                    options.keep_share_max);
+  if (options.remove_share_min > options.remove_share_max)
+    throw_bad_input("option remove_share_min is {}, above remove_share_max {}",
+                    options.remove_share_min, options.remove_share_max);
+  if (options.necessity.empty())
+    throw_bad_input("option necessity is empty, expected at least one weight");
+  for (const double weight : options.necessity)
+    if (!(weight >= 0 && weight <= 1e9))
+      throw_bad_input("option necessity has the weight {}, expected 0 to 1e9", weight);
   for (const std::int64_t width : options.hidden)
     if (width < 1 || width > 65536)
       throw_bad_input("option hidden has a layer of width {}, expected 1 to 65536", width);

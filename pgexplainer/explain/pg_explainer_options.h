@@ -15,7 +15,7 @@ struct PGExplainerOptions {
   std::int64_t epochs = 50;
   double learning_rate = 3e-3;
   std::vector<std::int64_t> hidden = {64};
-  std::string embedding = "auto";
+  std::string embedding = "classifier-input";
   std::int64_t batch_size = 0;
   double clip_value = 0.0;
   std::int64_t samples = 1;
@@ -23,13 +23,17 @@ struct PGExplainerOptions {
   double tau_end = 5.0;
   double init_bias = 0.0;
   std::int64_t restarts = 2;
-  double holdout = 0.1;
+  double holdout = 0.2;
   std::int64_t patience = 0;
   std::string score = "omega";
   bool features = false;
   // The ranking objective.
-  double share_min = 0.02;
-  double share_max = 0.9;
+  std::vector<double> necessity = {0, 0.03, 0.1, 0.3, 1};
+  double necessity_floor = 0.1;
+  double keep_share_min = 0.05;
+  double keep_share_max = 0.9;
+  double remove_share_min = 0.02;
+  double remove_share_max = 0.9;
   // The paper's objective.
   std::string target = "soft";
   std::string schedule = "share";
@@ -56,8 +60,7 @@ struct PGExplainerOptions {
     field("hidden", &O::hidden, Bounds{1, 65536}, "hidden widths of the explanation network");
     field("embedding", &O::embedding, Bounds{},
           "what z is: classifier-input (all layers the classifier reads, as released), last-layer "
-          "(as printed), last-convolution (as in PyG), auto (the first or the third, whichever "
-          "serves held-out instances better)");
+          "(as printed) or last-convolution (as in PyG)");
     field("batch_size", &O::batch_size, Bounds{0, 1e12}, "instances per step; 0 = all");
     field("clip_value", &O::clip_value, Bounds{0, 1e30},
           "largest entry of a gradient; 0 = no limit");
@@ -76,10 +79,19 @@ struct PGExplainerOptions {
           "what edges are ranked by: omega, or sigmoid (as released; saturates)");
     field("features", &O::features, Bounds{},
           "also learn which features matter to the population (Appendix D)");
-    field("share_min", &O::share_min, Bounds{1e-6, 0.999999},
+    field("necessity", &O::necessity, Bounds{0, 1e9},
+          "ranking: weights of removing against keeping, tried in turn until the scores are as "
+          "faithful as gradients; else the most faithful stays");
+    field("necessity_floor", &O::necessity_floor, Bounds{0, 1e9},
+          "ranking: least weight of removing for a class that is predicted without any edge");
+    field("keep_share_min", &O::keep_share_min, Bounds{1e-6, 0.999999},
           "ranking: smallest kept share of edges");
-    field("share_max", &O::share_max, Bounds{1e-6, 0.999999},
+    field("keep_share_max", &O::keep_share_max, Bounds{1e-6, 0.999999},
           "ranking: largest kept share of edges");
+    field("remove_share_min", &O::remove_share_min, Bounds{1e-6, 0.999999},
+          "ranking: smallest removed share of edges");
+    field("remove_share_max", &O::remove_share_max, Bounds{1e-6, 0.999999},
+          "ranking: largest removed share of edges");
     field("target", &O::target, Bounds{},
           "paper: soft (the model's P(Y|G), Eq. 6), class (its argmax) or label (the data's)");
     field("schedule", &O::schedule, Bounds{},

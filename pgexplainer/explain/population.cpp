@@ -31,6 +31,8 @@ Population gather_population(const ExplainedModel& model, std::span<const Instan
       if (!std::isfinite(p))
         throw_bad_input("the model's prediction for instance {} is not a number",
                         member.graph.instance.id);
+    const std::vector<float> nothing(member.graph.edges.size(), 0.0F);
+    member.without_edges = predict(member.graph, *own->run, nothing).probability[member.predicted];
     // The ranking objective reads the predicted class alone.
     if (options.objective == "ranking" || options.target == "soft") {
       member.p = prediction.probability;

@@ -17,6 +17,7 @@ struct Member {
   EdgePairs pairs;
   std::vector<float> p;       ///< what the prediction should stay
   std::size_t predicted = 0;  ///< the model's class
+  double without_edges = 0;   ///< its probability when no edge is left
   std::vector<NodeId> rows;   ///< of the population's embeddings, one per node
 };
 

@@ -1,16 +1,21 @@
 // The keep-and-remove objective: a ranking that decides at every sparsity.
 //
-// No size, entropy or connectivity weight. For a random kept share r, one shift b per instance
-// makes the mean mask equal r; then keeping the mask should keep the predicted class c, and
-// removing it should lose c:
+// No size, entropy or connectivity weight. For a random share r, one shift b per instance makes the
+// mean mask equal r. Keeping the mask of one share should keep the predicted class c; removing that
+// of another share s should lose c:
 //
-//   m_e = sigmoid((omega_e + n_e + b) / tau),   b such that mean_e m_e = r,   n_e = logit(epsilon)
-//   loss = -P_c(G with weights m) - log(1 - P_c(G with weights 1 - m))
+//   m_e(r) = sigmoid((omega_e + n_e + b) / tau),   b such that mean_e m_e(r) = r,   n_e =
+//   logit(epsilon) loss = -P_c(G with weights m(r)) - w log(1 - P_c(G with weights 1 - m(s)))
 //
 // b depends on omega; it is differentiated implicitly: db/domega_e = -s_e / sum s, s = m (1 - m).
-// Detaching it instead breaks the method. Source: our own measurements (a size weight that suits
-// one network fails on the next); the bounded first term and the logarithm in the second one keep
-// hopeless sparsities from dominating.
+// Detaching it instead breaks the method. The bounded first term and the logarithm in the second
+// one keep hopeless sparsities from dominating. w is small: edges without which a prediction breaks
+// are often not what it rests on. But a class that the network gives to a graph without edges is
+// kept by any edges, so that only removing tells them apart: there w is at least `floor`,
+//
+//   w = necessity + max(floor - necessity, 0) P_c(G without edges)
+//
+// Source: our own measurements, docs/reliability.md.
 #pragma once
 
 #include <algorithm>
@@ -128,6 +133,19 @@ double remove_loss(std::span<const T> logits, std::size_t c, T scale, std::span<
   return static_cast<double>(scale * ((top + std::log(total)) - (rest_top + std::log(rest))));
 }
 
+/// What is drawn and chosen for one evaluation of the objective.
+struct RankingTerms {
+  double tau = 1;           ///< temperature
+  double keep_share = 0.5;  ///< r
+  double remove_share = 0.5;
+  double remove_weight = 1;  ///< w
+};
+
+/// w of the header.
+inline double remove_weight(double necessity, double floor, double probability_without_edges) {
+  return necessity + std::max(floor - necessity, 0.0) * probability_without_edges;
+}
+
 /// The objective for one instance, one draw: the loss, and domega += its gradient.
 ///
 /// `network` evaluates the GNN: std::span<const T> forward(std::span<const T> mask), and for the
@@ -136,31 +154,35 @@ double remove_loss(std::span<const T> logits, std::size_t c, T scale, std::span<
 /// pair.
 template <class T, class Network>
 double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<const T> noise,
-                    double tau, double share, std::size_t c, T scale, Network& network,
+                    const RankingTerms& terms, std::size_t c, T scale, Network& network,
                     std::span<T> domega) {
   if (pairs.count() == 0) return 0;
-  std::vector<T> noisy, m, mask, dmask(omega.size(), T(0)), dm, removed, dlogits, dpair;
+  std::vector<T> noisy, m, mask, dmask(omega.size(), T(0)), dm, dlogits, dpair;
   pairs.mean<T>(omega, noisy);
   for (std::size_t k = 0; k < noisy.size(); ++k) noisy[k] += noise[k];
-  shifted_mask<T>(noisy, tau, share, m);
 
+  shifted_mask<T>(noisy, terms.tau, terms.keep_share, m);
   pairs.spread<T>(m, mask);
   std::span<const T> logits = network.forward(mask);
   dlogits.assign(logits.size(), T(0));
   double loss = keep_loss<T>(logits, c, scale, dlogits);
   network.backward(dlogits, dmask);
   pairs.sum<T>(dmask, dm);
+  shifted_mask_backward<T>(m, terms.tau, dm, dpair);
+  pairs.mean_backward<T>(dpair, domega);
+  if (terms.remove_weight == 0) return loss;
 
+  shifted_mask<T>(noisy, terms.tau, terms.remove_share, m);
+  pairs.spread<T>(m, mask);
   for (T& value : mask) value = T(1) - value;
   logits = network.forward(mask);
   std::fill(dlogits.begin(), dlogits.end(), T(0));
-  loss += remove_loss<T>(logits, c, scale, dlogits);
+  loss += remove_loss<T>(logits, c, scale * static_cast<T>(terms.remove_weight), dlogits);
   std::fill(dmask.begin(), dmask.end(), T(0));
   network.backward(dlogits, dmask);
-  pairs.sum<T>(dmask, removed);
-  for (std::size_t k = 0; k < dm.size(); ++k) dm[k] -= removed[k];
-
-  shifted_mask_backward<T>(m, tau, dm, dpair);
+  pairs.sum<T>(dmask, dm);
+  for (T& value : dm) value = -value;
+  shifted_mask_backward<T>(m, terms.tau, dm, dpair);
   pairs.mean_backward<T>(dpair, domega);
   return loss;
 }

@@ -102,7 +102,6 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
   } catch (const Error& error) {
     throw_bad_input("{}: metadata 'options': {}", where, error.what());
   }
-  if (options.embedding != "auto") fitted.embedding = options.embedding;
   const EdgeScorer<float> scorer(fitted.embedding_width, fitted.num_targets, options.hidden);
   fitted.theta.resize(scorer.layout().size());
   for (const Parameter& p : scorer.layout().parameters()) {
@@ -127,12 +126,10 @@ void write_explainer(const std::filesystem::path& path, const PGExplainer& expla
   const PGExplainer::Fitted& fitted = explainer.fitted();
   const EdgeScorer<float> scorer(fitted.embedding_width, fitted.num_targets,
                                  explainer.options().hidden);
-  PGExplainerOptions options = explainer.options();
-  options.embedding = fitted.embedding;  // auto has been decided
   Safetensors content;
   content.metadata = {{"format", kFormat},
                       {"version", kVersion},
-                      {"options", options_to_json(options).dump()},
+                      {"options", options_to_json(explainer.options()).dump()},
                       {"shape", json({{"embedding_width", fitted.embedding_width},
                                       {"num_targets", fitted.num_targets},
                                       {"seed", explainer.seed()}})

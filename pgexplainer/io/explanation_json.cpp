@@ -75,6 +75,8 @@ void append_explanation(Text& text, const Explanation& explanation) {
     append_list(text, explanation.prediction_kept.probability);
     key(R"(,"removed":)");
     append_list(text, explanation.prediction_removed.probability);
+    if (const double confidence = explanation.confidence(); std::isfinite(confidence))
+      fmt::format_to(fmt::appender(text), R"(,"confidence":{:.4g})", confidence);
     key("}");
   }
   key(R"(,"edges":)");

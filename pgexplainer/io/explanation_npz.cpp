@@ -136,6 +136,7 @@ class NpzArraysOf {
     probability_.append(explanation.prediction.probability, instance);
     probability_kept_.append(explanation.prediction_kept.probability, instance);
     probability_removed_.append(explanation.prediction_removed.probability, instance);
+    confidence_.push_back(static_cast<float>(explanation.confidence()));
     feature_score_.append(explanation.feature_score, instance);
     instance_.push_back(instance.id);
     second_.push_back(instance.second);
@@ -157,6 +158,7 @@ class NpzArraysOf {
     arrays["instance"] = NpyArray::from(instance_);
     arrays["second"] = NpyArray::from(second_);
     arrays["sampled"] = NpyArray::from_mask(sampled_);
+    arrays["confidence"] = NpyArray::from(confidence_);
     arrays["edge_ptr"] = edge_.ptr();
     arrays["edge"] = edge_.values();
     std::vector<std::int64_t> ends(source_.begin(), source_.end());
@@ -176,6 +178,7 @@ class NpzArraysOf {
   std::string file_;
   std::vector<std::int64_t> instance_, second_;
   std::vector<std::uint8_t> sampled_;
+  std::vector<float> confidence_;  ///< Explanation::confidence, for readers in other languages
   Lists<EdgeId> edge_;
   Lists<NodeId> node_, target_node_;
   std::vector<NodeId> source_, target_;  ///< of each edge, as score_ and selected_

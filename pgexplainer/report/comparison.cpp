@@ -116,16 +116,18 @@ MethodResult run_method(const ComparedMethod& method, std::span<const Instance> 
       const auto [one, other] = halves(instances, seed);
       const auto half = make_explainer(method.method, seed, method.options);
       static_cast<void>(half->fit(model, one, pool, {}));
-      result.held_out_auc.push_back(
-          compare_with_ground_truth(dataset, explain(model, *half, other, explain_options, pool))
-              .pooled_auc);
+      const auto unseen = explain(model, *half, other, explain_options, pool);
+      result.held_out_auc.push_back(compare_with_ground_truth(dataset, unseen).pooled_auc);
+      if (s == 0 && options.faithfulness) result.verdict = judge(model, unseen, pool);
     }
     if (s == 0) {
       result.ground_truth = agreement;
       if (options.timing)
         result.milliseconds_per_instance = time_per_instance(model, explainer, instances);
-      if (options.faithfulness)
+      if (options.faithfulness) {
         result.faithfulness = measure_faithfulness(model, explanations, seed, pool);
+        if (result.verdict.instances == 0) result.verdict = judge(model, explanations, pool);
+      }
       result.explanations = std::move(explanations);
     }
     if (!report_progress(progress, s + 1, seeds, method.method))
@@ -176,6 +178,7 @@ Json to_json(const MethodResult& result) {
             {"unfaithfulness", number_or_null(faith.unfaithfulness)},
             {"characterization", number_or_null(faith.characterization)},
             {"by_sparsity", curve}}},
+          {"verdict", to_json(result.verdict)},
           {"connectedness", number_or_null(faith.connectedness)},
           {"stability", number_or_null(result.stability)},
           {"fit_seconds", result.fit_seconds},

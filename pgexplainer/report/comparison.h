@@ -33,9 +33,10 @@ struct MethodResult {
   std::vector<double> held_out_auc;                  ///< likewise, of methods that learn
   GroundTruthAgreement ground_truth;                 ///< of the first seed
   Faithfulness faithfulness;                         ///< of the first seed
-  double stability = 0;                              ///< mean Spearman of the scores between seeds
-  double fit_seconds = 0;                            ///< mean over seeds
-  double milliseconds_per_instance = 0;              ///< one thread, from the dataset to the scores
+  Verdict verdict;  ///< of the first seed; of methods that learn on instances they have not seen
+  double stability = 0;                  ///< mean Spearman of the scores between seeds
+  double fit_seconds = 0;                ///< mean over seeds
+  double milliseconds_per_instance = 0;  ///< one thread, from the dataset to the scores
   std::vector<std::string> warnings;
   std::vector<Explanation> explanations;  ///< of the first seed
 };

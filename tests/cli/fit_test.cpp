@@ -25,6 +25,9 @@ TEST_F(FitVerb, PrintsSecondsAndLossAndWritesAnExplainerWithItsHistory) {
   EXPECT_TRUE(printed["loss"].is_number());
   EXPECT_EQ(printed["epochs"], 4);
   EXPECT_TRUE(printed["warnings"].is_array());
+  EXPECT_TRUE(printed["verdict"]["reliable"].is_boolean());
+  EXPECT_NE(printed["verdict"]["words"].get<std::string>().find("of the edges hold"),
+            std::string::npos);
   const ExplainerFile file = read_explainer(explainer());
   EXPECT_EQ(file.explainer->seed(), 3U);
   EXPECT_EQ(file.explainer->fitted().num_targets, 1);
@@ -108,7 +111,8 @@ TEST_F(FitVerb, RefusesBadUsageAndLeavesAnOldExplainerAlone) {
   expect_refused(fit("--epochs 0"), "--epochs: 0 is not a number from 1");
   expect_refused(fit("--sample-bias 0.6"), "--sample-bias");
   expect_refused(fit("--hidden 0"), "hidden has a layer of width 0");
-  expect_refused(fit("--share-min 0.9 --share-max 0.1"), "share_min is 0.9, above share_max");
+  expect_refused(fit("--keep-share-min 0.9 --keep-share-max 0.1"),
+                 "keep_share_min is 0.9, above keep_share_max");
   expect_refused(fit("--colour red"), "--colour");
   expect_refused(fit("--instances none"), "--instances none");
   expect_refused(fit("--instances 0-1 --preset authors-ba-shapes"), "no labels of links");

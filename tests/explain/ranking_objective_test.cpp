@@ -110,7 +110,8 @@ RC_GTEST_PROP(RankingLoss, AndItsGradientGoThroughTheShift, ()) {
   const EdgePairs pairs(reverse);
   const auto count = static_cast<std::size_t>(pairs.count());
   std::vector<double> omega = normal_values(edges, 1), noise = normal_values(count, 1);
-  const double tau = *rc::gen::element(0.7, 2.0), share = *rc::gen::element(0.1, 0.4, 0.8);
+  const RankingTerms terms{*rc::gen::element(0.7, 2.0), *rc::gen::element(0.1, 0.4, 0.8),
+                           *rc::gen::element(0.2, 0.4, 0.9), *rc::gen::element(0.0, 0.3, 1.0)};
   const auto c = *rc::gen::inRange<std::size_t>(0, 3);
   ToyNetwork network(edges, 3, *rc::gen::inRange<std::uint64_t>(0, 1'000'000));
 
@@ -120,26 +121,28 @@ RC_GTEST_PROP(RankingLoss, AndItsGradientGoThroughTheShift, ()) {
     for (std::size_t k = 0; k < count; ++k) {
       of_pair[k] = (omega[at(pairs.first[k])] + omega[at(pairs.second[k])]) / 2 + noise[k];
     }
-    const auto mean = [&](double shift) {
-      double sum = 0;
-      for (const double v : of_pair) sum += 1.0 / (1.0 + std::exp(-(v + shift) / tau));
-      return sum / static_cast<double>(count);
+    const auto mask_of = [&](double share) {
+      const auto mean = [&](double shift) {
+        double sum = 0;
+        for (const double v : of_pair) sum += 1.0 / (1.0 + std::exp(-(v + shift) / terms.tau));
+        return sum / static_cast<double>(count);
+      };
+      double low = -100, high = 100;
+      for (int step = 0; step < 100; ++step)
+        (mean((low + high) / 2) < share ? low : high) = (low + high) / 2;
+      std::vector<double> mask(edges);
+      for (std::size_t k = 0; k < count; ++k)
+        for (const EdgeId e : {pairs.first[k], pairs.second[k]})
+          mask[at(e)] = 1.0 / (1.0 + std::exp(-(of_pair[k] + low) / terms.tau));
+      return mask;
     };
-    double low = -100, high = 100;
-    for (int step = 0; step < 100; ++step)
-      (mean((low + high) / 2) < share ? low : high) = (low + high) / 2;
-    std::vector<double> mask(edges), rest(edges);
-    for (std::size_t k = 0; k < count; ++k)
-      for (const EdgeId e : {pairs.first[k], pairs.second[k]}) {
-        mask[at(e)] = 1.0 / (1.0 + std::exp(-(of_pair[k] + low) / tau));
-        rest[at(e)] = 1.0 - mask[at(e)];
-      }
-    const double kept = keep(network.forward(mask), c);
-    return -kept - std::log(1.0 - keep(network.forward(rest), c));
+    std::vector<double> rest = mask_of(terms.remove_share);
+    for (double& value : rest) value = 1.0 - value;
+    const double kept = keep(network.forward(mask_of(terms.keep_share)), c);
+    return -kept - terms.remove_weight * std::log(1.0 - keep(network.forward(rest), c));
   };
   std::vector<double> domega(edges, 0.0);
-  const double loss =
-      ranking_loss<double>(pairs, omega, noise, tau, share, c, 0.5, network, domega);
+  const double loss = ranking_loss<double>(pairs, omega, noise, terms, c, 0.5, network, domega);
   RC_ASSERT(std::abs(loss - 0.5 * slow()) < 1e-7);
   RC_ASSERT(gradient_error([&] { return 0.5 * slow(); }, omega.data(), domega.data(), edges) <
             1e-6);
@@ -154,16 +157,23 @@ RC_GTEST_PROP(RankingLoss, GradientsAddUpToZero, ()) {
   const std::vector<double> noise = normal_values(at(pairs.count()), 1);
   ToyNetwork network(edges, 2, *rc::gen::inRange<std::uint64_t>(0, 1'000'000));
   std::vector<double> domega(edges, 0.0);
-  ranking_loss<double>(pairs, omega, noise, 1.0, 0.3, 0, 1.0, network, domega);
+  ranking_loss<double>(pairs, omega, noise, {1.0, 0.3, 0.2, 0.7}, 0, 1.0, network, domega);
   double sum = 0;
   for (const double d : domega) sum += d;
   RC_ASSERT(std::abs(sum) < 1e-9);
 }
 
+TEST(RemoveWeight, RisesWithThePredictionThatNeedsNoEdge) {
+  EXPECT_EQ(remove_weight(0.0, 0.1, 0.0), 0.0);
+  EXPECT_EQ(remove_weight(0.0, 0.1, 1.0), 0.1);
+  EXPECT_DOUBLE_EQ(remove_weight(0.05, 0.1, 0.5), 0.075);
+  EXPECT_EQ(remove_weight(0.3, 0.1, 1.0), 0.3);  // already above the floor
+}
+
 TEST(RankingLoss, OfAnInstanceWithoutEdgesIsZero) {
   ToyNetwork network(0, 2, 1);
   const EdgePairs pairs{std::span<const EdgeId>{}};
-  EXPECT_EQ(ranking_loss<double>(pairs, {}, {}, 1.0, 0.5, 0, 1.0, network, {}), 0.0);
+  EXPECT_EQ(ranking_loss<double>(pairs, {}, {}, {}, 0, 1.0, network, {}), 0.0);
 }
 
 }  // namespace
