@@ -61,7 +61,12 @@ std::unique_ptr<Explainer> chosen_explainer(const Arguments& arguments) {
   if (!arguments.explainer.empty()) {
     if (!pg)
       throw_bad_input("--explainer is for pgexplainer; --method {} needs none", arguments.method);
-    return std::move(read_explainer(arguments.explainer).explainer);
+    ExplainerFile file = read_explainer(arguments.explainer);
+    const nlohmann::json verdict =
+        file.fit.is_object() ? file.fit.value("verdict", nlohmann::json()) : nlohmann::json();
+    if (verdict.is_object() && !verdict.value("reliable", true) && communicator().is_root())
+      fmt::print(stderr, "warning: {}: {}\n", arguments.explainer, verdict.value("words", ""));
+    return std::move(file.explainer);
   }
   if (pg)
     throw_bad_input(

@@ -56,6 +56,8 @@ void fit(const Arguments& arguments) {
   }
   if (!workers.all_say(!interrupted())) throw_failed("interrupted; no explainer was written");
   if (!root) return;
+  const nlohmann::ordered_json verdict =
+      report.verdict ? to_json(*report.verdict) : nlohmann::ordered_json();
   write_explainer(arguments.output, explainer,
                   {{"dataset", loaded->dataset.name},
                    {"model", arguments.explaining.model},
@@ -63,27 +65,25 @@ void fit(const Arguments& arguments) {
                    {"loss", report.loss},
                    {"restarts", report.restarts},
                    {"necessity", report.necessity},
-                   {"verdict", to_json(report.verdict)},
+                   {"verdict", verdict},
                    {"warnings", report.warnings}});
   const double seconds = seconds_since(start);
   const nlohmann::ordered_json features = ranked_features(explainer, loaded->dataset);
   if (arguments.common.json) {
-    nlohmann::ordered_json summary = {{"seconds", seconds},
-                                      {"loss", report.loss.back()},
-                                      {"epochs", report.loss.size()},
-                                      {"instances", instances.size()},
-                                      {"restarts", report.restarts},
-                                      {"necessity", report.necessity},
-                                      {"verdict", to_json(report.verdict)},
-                                      {"warnings", report.warnings},
-                                      {"file", arguments.output}};
+    nlohmann::ordered_json summary = {
+        {"seconds", seconds},           {"loss", report.loss.back()},
+        {"epochs", report.loss.size()}, {"instances", instances.size()},
+        {"restarts", report.restarts},  {"necessity", report.necessity},
+        {"verdict", verdict},           {"warnings", report.warnings},
+        {"file", arguments.output}};
     if (!features.empty()) summary["features"] = features;
     print_json(summary);
   } else {
     fmt::print(stderr, "{}: {} epochs over {} instances in {:.1f} s, loss {:.4f}\n",
                arguments.output, report.loss.size(), instances.size(), seconds, report.loss.back());
-    fmt::print(stderr, "{} held-out instances: {}\n", report.verdict.instances,
-               in_words(report.verdict));
+    if (report.verdict)
+      fmt::print(stderr, "{} held-out instances: {}\n", report.verdict->instances,
+                 in_words(*report.verdict));
     if (!features.empty()) fmt::print(stderr, "features, the most important first:\n");
     for (const auto& feature : features)
       fmt::print(stderr, "  {:<8} {:+.3f}\n",

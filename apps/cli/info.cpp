@@ -222,7 +222,7 @@ std::string fit_in_words(const nlohmann::json& fit, const std::string& file) try
       fit.value("dataset", "?"), loss.size(),
       loss.empty() ? "" : fmt::format(", loss {:.4f} to {:.4f}", loss.front(), loss.back()),
       fit.value("restarts", 0));
-  if (fit.contains("verdict"))
+  if (fit.contains("verdict") && fit["verdict"].is_object())
     lines += fmt::format("  verdict      {}\n", fit["verdict"].value("words", "?"));
   for (const std::string& warning : fit.value("warnings", std::vector<std::string>{}))
     lines += fmt::format("  warning      {}\n", warning);

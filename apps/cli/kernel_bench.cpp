@@ -200,6 +200,7 @@ std::unique_ptr<KernelBench> training_step(Index width) {
   options.embedding = "last-convolution";
   options.epochs = kEpochs;
   options.restarts = 0;
+  options.verdict = false;
   bench->work.body = [p, options] {
     PGExplainer explainer(options, 1);
     const std::vector<Instance> one{{0}};

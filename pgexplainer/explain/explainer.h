@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ struct FitReport {
   std::vector<std::string> warnings;  ///< what a user should know before trusting the scores
   int restarts = 0;                   ///< fits that were begun anew
   double necessity = 0;               ///< of the ranking objective: the weight that was chosen
-  Verdict verdict;  ///< on held-out instances; of none if the method does not learn
+  std::optional<Verdict> verdict;     ///< on held-out instances, if the options ask for it
 };
 
 /// Scores of one instance, higher = more important.

@@ -199,6 +199,11 @@ class Fit {
                            worker.scorer);
   }
 
+  [[nodiscard]] bool chooses_among_fits() const {
+    return options_.restarts > 0 ||
+           (options_.objective == "ranking" && options_.necessity.size() > 1);
+  }
+
   void add_check(const Member& member, const Edges& edges, Worker& worker, FitCheck& sum) const {
     if (member.pairs.count() == 0) return;
     const auto omega = omega_of(edges, worker);
@@ -211,6 +216,7 @@ class Fit {
       ++sum.edges;
       if (const float s = sigmoid(w); s == 0.0F || s == 1.0F) ++sum.saturated;
     }
+    if (!chooses_among_fits()) return;
     sum.effect +=
         keep_and_remove(member.graph, member.pairs, of_pair, member.predicted, *worker.run);
   }

@@ -22,7 +22,7 @@ std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Wo
 
 /// What the scores do on some of the instances; sums.
 struct FitCheck {
-  KeepRemove effect;
+  KeepRemove effect;  ///< only if the options allow several fits, of which the best is chosen
   std::int64_t edges = 0;
   std::int64_t saturated = 0;   ///< edges whose float sigmoid is exactly 0 or 1
   std::int64_t told_apart = 0;  ///< instances whose scores are not all the same

@@ -174,8 +174,10 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   }
   scorer_.emplace(fitted_->embedding_width, num_targets, options_.hidden);
   scorer_->transpose_first_weight(fitted_->theta.data(), weight_);
-  const std::vector<Instance> judged = judged_instances(instances, check);
-  report.verdict = judge(model, explain(model, *this, judged, {}, workers.pool), workers.pool);
+  if (options_.verdict) {
+    const std::vector<Instance> judged = judged_instances(instances, check);
+    report.verdict = judge(model, explain(model, *this, judged, {}, workers.pool), workers.pool);
+  }
   return report;
 }
 

@@ -24,6 +24,7 @@ struct PGExplainerOptions {
   double init_bias = 0.0;
   std::int64_t restarts = 2;
   double holdout = 0.2;
+  bool verdict = true;
   std::int64_t patience = 0;
   std::string score = "omega";
   bool features = false;
@@ -73,6 +74,8 @@ struct PGExplainerOptions {
           "how often to begin anew when the held-out check fails");
     field("holdout", &O::holdout, Bounds{0, 0.9},
           "share of the instances that only check the fit (none if fewer than 3 would)");
+    field("verdict", &O::verdict, Bounds{},
+          "judge the explanations of held-out instances (of at most a thousand)");
     field("patience", &O::patience, Bounds{0, 1e9},
           "stop after so many epochs without a better held-out objective; 0 = never");
     field("score", &O::score, Bounds{},

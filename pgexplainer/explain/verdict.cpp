@@ -56,7 +56,6 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share
 std::vector<std::string> reasons_of(const Verdict& v) {
   std::vector<std::string> reasons;
   const auto told = [](const RankingEffect& e) { return e.held + e.broken; };
-  const RankingEffect& random = v.others.front();
   if (v.instances == 0) {
     reasons.emplace_back("no judged instance has an edge");
     return reasons;
@@ -67,8 +66,13 @@ std::vector<std::string> reasons_of(const Verdict& v) {
             ? "the lowest-ranked edges keep the prediction better than the highest-ranked ones"
             : "the highest-ranked edges keep the prediction hardly better than the lowest-ranked "
               "ones");
-  if (told(v.own) < told(random) + kLeastGap)
-    reasons.emplace_back("random edges do as well at this size");
+  for (const RankingEffect& other : v.others)
+    if (other.ranking == kNames[kRandom]) {
+      if (told(v.own) < told(other) + kLeastGap)
+        reasons.emplace_back("random edges do as well at this size");
+    } else if (told(v.own) < told(other) - kLeastGap) {
+      reasons.push_back(fmt::format("the ranking by {} does better at this size", other.ranking));
+    }
   return reasons;
 }
 
@@ -159,8 +163,9 @@ std::string in_words(const Verdict& v) {
   if (v.size > 0.7) words += ". No small part of the edges is enough";
   if (v.reliable) return words;
   return fmt::format(
-      "do not rely on this: {} ({}). Try more instances, more --epochs, --necessity 1, or explain "
-      "each instance for itself with --method gnnexplainer or occlusion",
+      "do not rely on this: {} ({}). Try more instances or --epochs, another --necessity, or a "
+      "method "
+      "that explains each instance for itself, as --method occlusion",
       fmt::join(v.reasons, "; "), words);
 }
 

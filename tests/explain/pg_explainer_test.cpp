@@ -111,7 +111,7 @@ TEST_P(AnyObjective, GivesTheSameBitsForAnyNumberOfRanks) {
           EXPECT_TRUE(same_floats(together.fitted().feature_logits, alone.fitted().feature_logits));
           EXPECT_EQ(report.loss, expected.loss);
           EXPECT_EQ(report.necessity, expected.necessity);
-          EXPECT_EQ(to_json(report.verdict), to_json(expected.verdict));
+          EXPECT_EQ(to_json(*report.verdict), to_json(*expected.verdict));
           EXPECT_EQ(report.warnings, expected.warnings);
           EXPECT_EQ(report.restarts, expected.restarts);
         });
@@ -590,18 +590,31 @@ TEST(PGExplainer, BeginsAnewWhenTheRankingIsUpsideDown) {
     options.restarts = 0;
     PGExplainer once(options, seed);
     const FitReport first = fit(once, p.model, instances_between(31, 51));
-    if (first.verdict.score() >= 0) continue;
+    if (first.verdict->score() >= 0) continue;
     ++wrong;
-    EXPECT_FALSE(first.verdict.reliable);
+    EXPECT_FALSE(first.verdict->reliable);
     options.restarts = 30;
     PGExplainer again(options, seed);
     const FitReport report = fit(again, p.model, instances_between(31, 51));
-    EXPECT_GE(report.verdict.score(), 0);
+    EXPECT_GE(report.verdict->score(), 0);
     EXPECT_GT(report.restarts, 0);
     EXPECT_LT(report.restarts, 30);
   }
   EXPECT_GT(wrong, 0);
   EXPECT_LT(wrong, 8);
+}
+
+TEST(PGExplainer, JudgesHeldOutInstancesUnlessToldNotTo) {
+  const SmallProblem p(small_tree_cycles(1));
+  PGExplainerOptions options = quick_options();
+  PGExplainer judged(options, 1);
+  const FitReport report = fit(judged, p.model, instances_between(31, 51));
+  ASSERT_TRUE(report.verdict);
+  EXPECT_EQ(report.verdict->instances, 4);  // a fifth
+  options.verdict = false;
+  PGExplainer silent(options, 1);
+  EXPECT_FALSE(fit(silent, p.model, instances_between(31, 51)).verdict);
+  EXPECT_TRUE(same_floats(silent.fitted().theta, judged.fitted().theta));
 }
 
 TEST(PGExplainer, StopsWhenAskedAndSaysSo) {

@@ -146,6 +146,27 @@ TEST(Verdict, OfTheOppositeRankingIsTheNegative) {
   EXPECT_NEAR(bad.score(), -good.score(), 0.1);
 }
 
+TEST(Verdict, SaysThatAnotherRankingDoesBetter) {
+  class ByNumber final : public Explainer {
+   public:
+    [[nodiscard]] std::string_view method() const override { return "number"; }
+    [[nodiscard]] Scores score(const InstanceGraph& graph, GnnRun&) const override {
+      Scores scores;
+      for (std::size_t e = 0; e < graph.source.size(); ++e)
+        scores.edge.push_back(static_cast<float>(graph.source[e] + graph.target[e]));
+      return scores;
+    }
+  } by_number;
+  const SmallProblem p(marked_stars(2), std::make_shared<MarkedSenders>(8.0F, -12.0F));
+  ThreadPool pool(1);
+  const Verdict verdict =
+      judge(p.model, explain(p.model, by_number, instances_between(0, 8), {}, pool), pool);
+  EXPECT_FALSE(verdict.reliable);
+  EXPECT_NE(in_words(verdict).find("the ranking by grad does better at this size"),
+            std::string::npos)
+      << in_words(verdict);
+}
+
 TEST(Verdict, SaysThatAClassNeedsNoEdge) {
   // Class 1 also without edges; marked senders only make it surer.
   const SmallProblem p(marked_stars(2), std::make_shared<MarkedSenders>(1.0F, 0.5F));
