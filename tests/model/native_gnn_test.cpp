@@ -152,13 +152,16 @@ RC_GTEST_PROP(NativeGnn, EmbedsWithTheBitsOfAForwardPass, ()) {
   const DatasetNorms<float> norms(dataset, model.reads_gcn_norm());
   const GnnInput<float> input = whole_input(dataset, norms);
   NativeGnn<float>::Workspace workspace;
+  NativeGnn<float>::Workspace encoded;
   model.forward(input, {}, {}, workspace);
   for (const Embedding kind :
        {Embedding::classifier_input, Embedding::last_layer, Embedding::last_convolution}) {
     const Matrix<float>& expected = model.embedding(workspace, kind);
-    const Matrix<float> z = model.embed(input, kind);
-    RC_ASSERT(z.rows() == expected.rows() && z.cols() == expected.cols());
-    RC_ASSERT(z == expected);
+    for (const Matrix<float>& z :
+         {model.embed(input, kind), model.encode(input, {}, {}, kind, encoded)}) {
+      RC_ASSERT(z.rows() == expected.rows() && z.cols() == expected.cols());
+      RC_ASSERT(z == expected);
+    }
   }
 }
 
