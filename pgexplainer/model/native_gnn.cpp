@@ -85,6 +85,7 @@ LayerContext<T> NativeGnn<T>::context_of(const GnnInput<T>& input, std::span<con
   context.edge_attr = input.edge_attr;
   context.graph_ptr = input.graph_ptr;
   context.gcn_norm = input.gcn_norm;
+  context.pool = input.pool;
   context.training = phase.training;
   context.dropout_seed = phase.dropout_seed;
   context.dropout_key = phase.dropout_key;

@@ -68,15 +68,16 @@ void aggregate_max_backward(const LayerContext<T>& context, const std::vector<T>
 // Wide rows are best read in one go: each strip goes through all edges again.
 constexpr int kMostVectors = 256 / kWidestBytes;
 
-/// The sums or means of one strip of columns.
+/// The sums or means of some rows and one strip of columns.
 template <class S, bool kWeighted, class T>
 void sum_columns(Aggregation aggregation, const LayerContext<T>& context, const T* coefficient,
-                 const Matrix<T>& x, Index column, Index columns, Matrix<T>& out) {
+                 const Matrix<T>& x, Index first, Index last, Index column, Index columns,
+                 Matrix<T>& out) {
   const T* rows = x.data() + column;
   const Index width = x.cols();
   const EdgeId* in_ptr = context.graph.in_ptr.data();
   const NodeId* source = context.graph.in_source.data();
-  for (NodeId i = 0; i < context.num_rows; ++i) {
+  for (Index i = first; i < last; ++i) {
     const EdgeId begin = in_ptr[i], end = in_ptr[i + 1];
     // Two sums, for an addition waits four cycles for the one before.
     S even = S::zero(), odd = S::zero();
@@ -145,8 +146,11 @@ void aggregate(Aggregation aggregation, const LayerContext<T>& context,
     return;
   }
   const auto sum = [&]<bool kWeighted>(std::bool_constant<kWeighted>) {
-    for_each_wide_strip<T, kMostVectors>(x.cols(), [&]<class S>(Index column, Index columns) {
-      sum_columns<S, kWeighted>(aggregation, context, coefficient.data(), x, column, columns, out);
+    for_each_block(context.pool, context.num_rows, [&](Index first, Index last) {
+      for_each_wide_strip<T, kMostVectors>(x.cols(), [&]<class S>(Index column, Index columns) {
+        sum_columns<S, kWeighted>(aggregation, context, coefficient.data(), x, first, last, column,
+                                  columns, out);
+      });
     });
   };
   if (coefficient.empty())

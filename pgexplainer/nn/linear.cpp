@@ -133,7 +133,7 @@ void add_transposed_product(const Matrix<T>& a, const Matrix<T>& b, Index rows, 
 
 template <class T>
 void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, const T* bias,
-                    Matrix<T>& out) {
+                    Matrix<T>& out, ThreadPool* pool) {
   out.resize(rows, weight.rows());
   if (weight.rows() <
       Strip<T, 1, 0, 0>::kCols) {  // a few classes: no vector to fill, but long rows to multiply
@@ -148,8 +148,12 @@ void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, c
     });
     return;
   }
-  multiply<T>({x.data(), x.cols(), 1}, rows, x.cols(), transposed(weight), weight.rows(),
-              weight.rows(), bias, false, out.data(), out.cols());
+  const T* columns = transposed(weight);
+  for_each_block(pool, rows, [&](Index begin, Index end) {
+    multiply<T>({x.data() + begin * x.cols(), x.cols(), 1}, end - begin, x.cols(), columns,
+                weight.rows(), weight.rows(), bias, false, out.data() + begin * out.cols(),
+                out.cols());
+  });
 }
 
 template <class T>
@@ -183,9 +187,9 @@ template void multiply_columns(const Matrix<double>&, const Matrix<double>&, Ind
 template void add_transposed_product(const Matrix<float>&, const Matrix<float>&, Index, float*);
 template void add_transposed_product(const Matrix<double>&, const Matrix<double>&, Index, double*);
 template void linear_forward(const Matrix<float>&, Index, ConstMatrixView<float>, const float*,
-                             Matrix<float>&);
+                             Matrix<float>&, ThreadPool*);
 template void linear_forward(const Matrix<double>&, Index, ConstMatrixView<double>, const double*,
-                             Matrix<double>&);
+                             Matrix<double>&, ThreadPool*);
 template void linear_backward(const Matrix<float>&, ConstMatrixView<float>, const Matrix<float>&,
                               Matrix<float>*, bool, float*, float*);
 template void linear_backward(const Matrix<double>&, ConstMatrixView<double>, const Matrix<double>&,

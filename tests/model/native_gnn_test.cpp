@@ -5,6 +5,8 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
+#include "pgexplainer/datasets/tree_cycles.h"
+#include "pgexplainer/model/architecture.h"
 #include "pgexplainer/model/gnn_input.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/random_model.h"
@@ -162,6 +164,26 @@ RC_GTEST_PROP(NativeGnn, EmbedsWithTheBitsOfAForwardPass, ()) {
       RC_ASSERT(z.rows() == expected.rows() && z.cols() == expected.cols());
       RC_ASSERT(z == expected);
     }
+  }
+}
+
+TEST(Gnn, EmbedsALargeGraphAlikeOnAnyNumberOfThreads) {
+  TreeCyclesOptions sizes;
+  sizes.tree_levels = 13;
+  const Dataset dataset = generate_tree_cycles(sizes, 1);
+  ASSERT_GT(dataset.graph.num_nodes(), 16000);  // several blocks of rows
+  for (const char* arch : {"sum", "gcn", "sage", "gin"}) {
+    ArchitectureOptions options;
+    options.arch = arch;
+    options.norm = "l2";
+    const auto gnn = make_gnn(
+        std::make_shared<NativeGnn<float>>(make_architecture(options, dataset), "test", 1));
+    const DatasetNorms<float> norms(dataset, gnn->reads_gcn_norm());
+    GnnInput<float> input = whole_input(dataset, norms);
+    const Matrix<float> alone = gnn->embed(input, Embedding::classifier_input);
+    ThreadPool pool(3);
+    input.pool = &pool;
+    EXPECT_EQ(gnn->embed(input, Embedding::classifier_input), alone) << arch;
   }
 }
 
