@@ -100,13 +100,13 @@ double warm_seconds(const ExplainedModel& model, const Explainer& explainer,
 
 double cold_seconds(const std::shared_ptr<const Gnn>& gnn, const Dataset& dataset,
                     Explainer& explainer, std::span<const Instance> instances, bool together) {
-  const auto run = gnn->new_run();  // its memory serves graph after graph
+  const auto run = gnn->new_run();  // its memory serves graph after graph, as does the instance's
+  InstanceGraph graph;
   const auto timed = [&](const Dataset& data, std::span<const Instance> explained) {
     const Stopwatch watch;
     const ExplainedModel model(gnn, data);
     explainer.prepare(model, explained);
     InstanceCutter cutter = model.new_cutter();
-    InstanceGraph graph;
     explain_all(model, explainer, explained, cutter, *run, graph);
     return watch.seconds();
   };

@@ -72,7 +72,7 @@ using VectorAt = float __attribute__((vector_size(kVectorBytes), aligned(4), may
 
 using FloatEdges = EdgeScorer<float>::Edges;
 
-/// Where the rows of an edge's ends begin: of the projections (2 H wide), and of `to` (H wide).
+/// Where the projections of an edge's ends begin: 2 H wide, as a source first.
 template <bool kMapped>
 struct Ends {
   const NodeId *source, *target, *row_of;
@@ -86,7 +86,9 @@ struct Ends {
 
   [[gnu::always_inline]] Index row(NodeId node) const { return kMapped ? row_of[node] : node; }
   [[gnu::always_inline]] Index from(std::size_t e) const { return row(source[e]) * 2 * hidden; }
-  [[gnu::always_inline]] Index to(std::size_t e) const { return target[e] * hidden; }
+  [[gnu::always_inline]] Index to(std::size_t e) const {
+    return row(target[e]) * 2 * hidden + hidden;
+  }
 };
 
 /// f(Ends) of the right kind: whether nodes are mapped to rows is not asked for every edge.
@@ -100,20 +102,24 @@ void with_ends(const FloatEdges& edges, Index hidden, F&& f) {
 
 /// C vectors of columns: omega += their part.
 template <int C, class E>
-void score_columns(const E& ends, const float* from, const float* to, const float* weight,
-                   std::span<float> omega) {
-  Vector w[C];
-  unroll<C>([&](auto j) { w[j] = load(weight + j * kVectorLanes); });
+void score_columns(const E& ends, const float* projections, const float* constant,
+                   const float* weight, std::span<float> omega) {
+  Vector c[C], w[C];
+  unroll<C>([&](auto j) {
+    c[j] = load(constant + j * kVectorLanes);
+    w[j] = load(weight + j * kVectorLanes);
+  });
   for_each_lanes<float>(omega.size(), [&](std::size_t first, auto n) {
     FloatLanes part[8];
     unroll<8>([&](auto k) {
       constexpr auto kEdge = static_cast<std::size_t>(k);
       const std::size_t e = first + (kEdge < n ? kEdge : 0);
-      const float* u = from + ends.from(e);
-      const float* v = to + ends.to(e);
+      const float* u = projections + ends.from(e);
+      const float* v = projections + ends.to(e);
       Vector sum[2] = {Vector{}, Vector{}};  // two short chains of additions
       unroll<C>([&](auto j) {
-        sum[j % 2] += relu(load(u + j * kVectorLanes) + load(v + j * kVectorLanes)) * w[j];
+        const Vector to = load(v + j * kVectorLanes) + c[j];
+        sum[j % 2] += relu(load(u + j * kVectorLanes) + to) * w[j];
       });
       part[k] = folded(sum[0] + sum[1]);
     });
@@ -124,23 +130,24 @@ void score_columns(const E& ends, const float* from, const float* to, const floa
 
 /// Its adjoint: dprojections, dconstant and dweight += .
 template <int C, class E>
-void score_columns_backward(const E& ends, const float* from, const float* to, const float* weight,
-                            std::span<const float> domega, float* dprojections, float* dconstant,
-                            float* dweight) {
-  Vector w[C], dc[C], dw[C];
+void score_columns_backward(const E& ends, const float* projections, const float* constant,
+                            const float* weight, std::span<const float> domega, float* dprojections,
+                            float* dconstant, float* dweight) {
+  Vector c[C], w[C], dc[C], dw[C];
   unroll<C>([&](auto j) {
+    c[j] = load(constant + j * kVectorLanes);
     w[j] = load(weight + j * kVectorLanes);
     dc[j] = dw[j] = Vector{};
   });
   for (std::size_t e = 0; e < domega.size(); ++e) {
-    const float* u = from + ends.from(e);
-    const float* v = to + ends.to(e);
+    const float* u = projections + ends.from(e);
+    const float* v = projections + ends.to(e);
     float* du = dprojections + ends.from(e);
-    float* dv = dprojections + ends.row(ends.target[e]) * 2 * ends.hidden + ends.hidden;
+    float* dv = dprojections + ends.to(e);
     const Vector g = Vector{} + domega[e];
     unroll<C>([&](auto j) {
       const Index column = j * kVectorLanes;
-      const Vector x = load(u + column) + load(v + column);
+      const Vector x = load(u + column) + (load(v + column) + c[j]);
       const Vector d = x > 0.0F ? g * w[j] : Vector{};
       dw[j] += relu(x) * g;
       dc[j] += d;
@@ -232,18 +239,9 @@ std::span<const T> EdgeScorer<T>::forward(const T* theta, const Matrix<T>& weigh
   } else if constexpr (std::is_same_v<T, float>) {
     workspace.omega.assign(edges.source.size(), theta[layers_.back().bias.offset]);
     if (edges.source.empty()) return {};
-    const auto num_nodes =
-        edges.row.empty() ? projections.rows() : static_cast<Index>(edges.row.size());
-    workspace.to.resize(num_nodes, hidden);
     with_ends(edges, hidden, [&](const auto& ends) {
-      for (NodeId i = 0; i < num_nodes; ++i) {
-        const float* row = projections.data() + ends.row(i) * 2 * hidden + hidden;
-        float* to = workspace.to.data() + i * hidden;
-        for (Index h = 0; h < hidden; h += kVectorLanes)
-          *reinterpret_cast<VectorAt*>(to + h) = load(row + h) + load(constant.data() + h);
-      }
       for_each_column_group(hidden, [&]<int C>(Index column) {
-        score_columns<C>(ends, projections.data() + column, workspace.to.data() + column,
+        score_columns<C>(ends, projections.data() + column, constant.data() + column,
                          theta + layers_.back().weight.offset + column, workspace.omega);
       });
     });
@@ -291,10 +289,10 @@ void EdgeScorer<T>::backward(const T* theta, const Matrix<T>& z, const Matrix<T>
     dtheta[last.bias.offset] += db;
     with_ends(edges, hidden, [&](const auto& ends) {
       for_each_column_group(hidden, [&]<int C>(Index column) {
-        score_columns_backward<C>(ends, projections.data() + column, workspace.to.data() + column,
-                                  theta + last.weight.offset + column, domega,
-                                  dprojections.data() + column, dconstant.data() + column,
-                                  dtheta + last.weight.offset + column);
+        score_columns_backward<C>(
+            ends, projections.data() + column, workspace.constant.data() + column,
+            theta + last.weight.offset + column, domega, dprojections.data() + column,
+            dconstant.data() + column, dtheta + last.weight.offset + column);
       });
     });
   }

@@ -50,7 +50,6 @@ class EdgeScorer {
   /// What forward() leaves for backward().
   struct Workspace {
     std::vector<T> constant;        ///< W_v z_v + b of the first layer
-    Matrix<T> to;                   ///< of each node: its projection as a target, + constant
     std::vector<T> omega;           ///< of every edge
     std::vector<Matrix<T>> layer;   ///< hidden activations (E x width), unless fused
     std::vector<Matrix<T>> dlayer;  ///< their gradients

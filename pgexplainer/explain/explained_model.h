@@ -18,8 +18,12 @@ class ExplainedModel {
   [[nodiscard]] const Dataset& dataset() const { return *dataset_; }
   /// Everything, as one input.
   [[nodiscard]] GnnInput<float> whole() const { return whole_input(*dataset_, norms_); }
-  /// Z = GNNE(G_o, X) of every node, on the full graph.
-  [[nodiscard]] Matrix<float> embed(Embedding kind) const { return gnn_->embed(whole(), kind); }
+  /// Z = GNNE(G_o, X) of every node, on the full graph; the same bits on any number of threads.
+  [[nodiscard]] Matrix<float> embed(Embedding kind, ThreadPool* pool = nullptr) const {
+    GnnInput<float> input = whole();
+    input.pool = pool;
+    return gnn_->embed(input, kind);
+  }
   /// Whether the embeddings of an instance's nodes depend on few edges, so that embed_around()
   /// pays.
   [[nodiscard]] bool is_local(const Instance& instance) const;

@@ -13,13 +13,19 @@
 
 namespace pgexplainer {
 
-void ComputationGraph::clear() {
+void ComputationGraph::clear(NodeId nodes_of_graph) {
+  const bool had_own_slots = std::exchange(has_own_slots_, nodes_of_graph <= kOwnSlots);
+  if (!has_own_slots_)
+    index_.assign(64, {});  // grows again, so that no instance pays for a larger one before it
+  else if (!had_own_slots || index_.size() != at(nodes_of_graph))
+    index_.assign(at(nodes_of_graph), {});
+  else
+    for (const NodeId node : nodes_) index_[at(node)] = {};
   nodes_.clear();
   edges_.clear();
   nodes_within_.clear();
   in_ptr_.assign(1, 0);
   in_source_.clear();
-  index_.assign(64, {});  // grows again, so that no instance pays for a larger one before it
   sampled_ = false;
 }
 
@@ -29,11 +35,37 @@ NodeId ComputationGraph::insert(NodeId global) {
   const auto local = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(global);
   index_[slot] = {global, local};
-  if (4 * nodes_.size() > index_.size()) {
+  if (!has_own_slots_ && 4 * nodes_.size() > index_.size()) {
     index_.assign(4 * index_.size(), {});
     for (NodeId i = 0; i <= local; ++i) index_[slot_of(nodes_[at(i)])] = {nodes_[at(i)], i};
   }
   return local;
+}
+
+void ComputationGraph::append_sources(std::span<const NodeId> globals) {
+  if (!has_own_slots_) {
+    for (const NodeId global : globals) in_source_.push_back(insert(global));
+    return;
+  }
+  // No processor can guess which nodes are new: each is written down, and the next one overwrites
+  // it unless it counts.
+  const std::size_t first = in_source_.size();
+  std::size_t count = nodes_.size();
+  in_source_.resize(first + globals.size());
+  nodes_.resize(count + globals.size());
+  NodeId* source = in_source_.data() + first;
+  NodeId* nodes = nodes_.data();
+  Slot* slots = index_.data();
+  for (std::size_t i = 0; i < globals.size(); ++i) {
+    const NodeId global = globals[i];
+    const NodeId known = slots[global].local;
+    const NodeId local = known == kNoNode ? static_cast<NodeId>(count) : known;
+    nodes[count] = global;
+    slots[global] = {global, local};
+    source[i] = local;
+    count += known == kNoNode ? 1 : 0;
+  }
+  nodes_.resize(count);
 }
 
 int ComputationGraph::hop(NodeId local) const {
@@ -106,7 +138,7 @@ void ComputationGraphBuilder::start(std::span<const NodeId> targets,
     if (target < 0 || target >= graph_->num_nodes())
       throw_bad_input("node {} is not in the graph; its nodes are 0 to {}", target,
                       graph_->num_nodes() - 1);
-  result.clear();
+  result.clear(graph_->num_nodes());
   for (const NodeId target : targets) result.insert(target);
   result.nodes_within_.push_back(static_cast<NodeId>(result.nodes_.size()));
 }
@@ -121,7 +153,7 @@ EdgeId ComputationGraphBuilder::cut_all(int hops, ComputationGraph& result) cons
       const auto edges = graph_->in_edges(nodes[node]);
       const EdgeId total = result.num_edges() + static_cast<EdgeId>(neighbors.size());
       if (total > options_.max_edges) return total;
-      for (const NodeId neighbor : neighbors) result.in_source_.push_back(result.insert(neighbor));
+      result.append_sources(neighbors);
       result.edges_.insert(result.edges_.end(), edges.begin(), edges.end());
       result.in_ptr_.push_back(total);
     }

@@ -28,7 +28,9 @@ class ComputationGraph {
   [[nodiscard]] std::span<const EdgeId> edges() const { return edges_; }
   /// Global to local; kNoNode if the node is not part of it.
   [[nodiscard]] NodeId local_node(NodeId global) const {
-    return global < 0 ? kNoNode : index_[slot_of(global)].local;
+    if (global < 0 || (has_own_slots_ && static_cast<std::size_t>(global) >= index_.size()))
+      return kNoNode;
+    return index_[slot_of(global)].local;
   }
 
   /// Local nodes 0 .. nodes_within(h) - 1 are those at most h hops from a target.
@@ -50,10 +52,14 @@ class ComputationGraph {
     NodeId node = kNoNode;  // kNoNode = free
     NodeId local = kNoNode;
   };
-  void clear();
+  /// Up to so many nodes of the whole graph, each has a slot of its own.
+  static constexpr NodeId kOwnSlots = 1 << 14;
+  void clear(NodeId nodes_of_graph);
   NodeId insert(NodeId global);  // its local number, the next one if it is new
+  void append_sources(std::span<const NodeId> globals);  // to in_source_
   /// The slot of the node, or the free one for it; Fibonacci hashing, a power of two of slots.
   [[nodiscard]] std::size_t slot_of(NodeId global) const {
+    if (has_own_slots_) return static_cast<std::size_t>(global);
     const std::size_t last = index_.size() - 1;
     std::size_t slot = (static_cast<std::size_t>(global) * 0x9E3779B97F4A7C15ULL >> 32) & last;
     // Neither the node nor free: one test (a product that is 0 if a factor is), since the processor
@@ -73,6 +79,7 @@ class ComputationGraph {
   std::vector<EdgeId> in_ptr_;
   std::vector<NodeId> in_source_;
   std::vector<Slot> index_;  // open addressing, at most a quarter full: most searches end at once
+  bool has_own_slots_ = false;
   bool sampled_ = false;
 };
 

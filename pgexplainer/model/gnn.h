@@ -30,6 +30,7 @@ struct GnnInput {
   /// every row.
   std::span<const NodeId> nodes_within;
   std::array<GcnNormView<T>, 2> gcn_norm{};  ///< as in LayerContext; needed for a computation graph
+  ThreadPool* pool = nullptr;                ///< as in LayerContext
 };
 
 /// One evaluation that can be differentiated. Keeps its memory between calls; one per thread.

@@ -169,8 +169,11 @@ void InstanceCutter::cut_whole(const Instance& instance, NodeId first_node, Node
 
 void InstanceCutter::gather(InstanceGraph& result) const {
   result.x.resize(result.num_nodes(), dataset_->x.cols());
-  for (NodeId i = 0; i < result.num_nodes(); ++i)
-    result.x.row(i) = dataset_->x.row(result.nodes[at(i)]);
+  if (task_ == Task::graph && result.num_nodes() > 0)  // the rows of a graph follow each other
+    result.x = dataset_->x.middleRows(result.nodes.front(), result.num_nodes());
+  else
+    for (NodeId i = 0; i < result.num_nodes(); ++i)
+      result.x.row(i) = dataset_->x.row(result.nodes[at(i)]);
   const auto take_edges = [&](const std::vector<float>& all, std::vector<float>& mine) {
     mine.resize(all.empty() ? 0 : at(result.num_edges()));
     for (std::size_t e = 0; e < mine.size(); ++e) mine[e] = all[at(result.edges[e])];

@@ -85,6 +85,7 @@ LayerContext<T> NativeGnn<T>::context_of(const GnnInput<T>& input, std::span<con
   context.edge_attr = input.edge_attr;
   context.graph_ptr = input.graph_ptr;
   context.gcn_norm = input.gcn_norm;
+  context.pool = input.pool;
   context.training = phase.training;
   context.dropout_seed = phase.dropout_seed;
   context.dropout_key = phase.dropout_key;
@@ -105,18 +106,30 @@ void NativeGnn<T>::concatenate(std::span<const Matrix<T>* const> blocks, Matrix<
 }
 
 template <class T>
-const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const T> edge_mask,
-                                       const Phase& phase, Workspace& workspace) const {
+auto NativeGnn<T>::last_layer(Embedding kind) const -> Place {
+  if (kind == Embedding::last_convolution)
+    for (std::size_t b = blocks_.size(); b-- > 0;)
+      for (std::size_t l = blocks_[b].size(); l-- > 0;)
+        if (blocks_[b][l]->passes_messages()) return {b, l};
+  return {blocks_.size() - 1, blocks_.back().size() - 1};
+}
+
+template <class T>
+const Matrix<T>& NativeGnn<T>::encode(const GnnInput<T>& input, std::span<const T> edge_mask,
+                                      const Phase& phase, Embedding kind,
+                                      Workspace& workspace) const {
   LayerContext<T>& context = workspace.context;
   context = context_of(input, edge_mask, phase);
 
   // After the k-th of L convolutions only nodes within L - k hops still matter.
   int convolutions_left = num_convolutions_;
+  const Place last = last_layer(kind);
   const Matrix<T>* x = input.x;
   workspace.blocks.resize(blocks_.size());
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+  for (std::size_t b = 0; b <= last.block; ++b) {
     workspace.blocks[b].resize(blocks_[b].size());
-    for (std::size_t l = 0; l < blocks_[b].size(); ++l) {
+    const std::size_t end = b == last.block ? last.layer + 1 : blocks_[b].size();
+    for (std::size_t l = 0; l < end; ++l) {
       if (blocks_[b][l]->passes_messages()) {
         --convolutions_left;
         if (!input.nodes_within.empty())
@@ -127,13 +140,18 @@ const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const
       x = &step.out;
     }
   }
+  if (kind != Embedding::classifier_input || !spec_.concatenate_blocks) return *x;
+  std::vector<const Matrix<T>*> outputs;
+  for (const auto& steps : workspace.blocks) outputs.push_back(&steps.back().out);
+  concatenate(outputs, workspace.z);
+  return workspace.z;
+}
 
-  if (spec_.concatenate_blocks) {
-    std::vector<const Matrix<T>*> outputs;
-    for (const auto& steps : workspace.blocks) outputs.push_back(&steps.back().out);
-    concatenate(outputs, workspace.z);
-    x = &workspace.z;
-  }
+template <class T>
+const Matrix<T>& NativeGnn<T>::forward(const GnnInput<T>& input, std::span<const T> edge_mask,
+                                       const Phase& phase, Workspace& workspace) const {
+  const Matrix<T>* x = &encode(input, edge_mask, phase, Embedding::classifier_input, workspace);
+  const LayerContext<T>& context = workspace.context;
   if (spec_.task == Task::graph) {
     const std::array<NodeId, 2> whole{0, context.num_rows};
     const std::span<const NodeId> graph_ptr = input.graph_ptr.empty() ? whole : input.graph_ptr;
@@ -227,11 +245,8 @@ void NativeGnn<T>::update_buffers(const Workspace& workspace) {
 template <class T>
 const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding kind) const {
   if (kind == Embedding::classifier_input && spec_.concatenate_blocks) return workspace.z;
-  if (kind == Embedding::last_convolution)
-    for (std::size_t b = blocks_.size(); b-- > 0;)
-      for (std::size_t l = blocks_[b].size(); l-- > 0;)
-        if (blocks_[b][l]->passes_messages()) return workspace.blocks[b][l].out;
-  return workspace.blocks.back().back().out;
+  const Place last = last_layer(kind);
+  return workspace.blocks[last.block][last.layer].out;
 }
 
 template <class T>
@@ -326,8 +341,8 @@ class NativeRun final : public GnnRun {
     model_->backward(input_, dlogits, workspace_, gradient);
   }
   const Matrix<float>& embed(const GnnInput<float>& input, Embedding kind) override {
-    forward(input, {});
-    return model_->embedding(workspace_, kind);
+    check_input(*model_, input, {});
+    return model_->encode(input, {}, {}, kind, workspace_);
   }
 
  private:

@@ -63,10 +63,12 @@ class NativeGnn {
   /// Running statistics of the last training-mode forward.
   void update_buffers(const Workspace& workspace);
 
-  /// Z of the last forward, Eq. (7).
+  /// Z, Eq. (7), alone: nothing behind it is computed. Valid until the workspace is used again.
+  const Matrix<T>& encode(const GnnInput<T>& input, std::span<const T> edge_mask,
+                          const Phase& phase, Embedding kind, Workspace& workspace) const;
+  /// Z of the last forward.
   [[nodiscard]] const Matrix<T>& embedding(const Workspace& workspace, Embedding kind) const;
-  /// The same for every node without a forward() before, bit for bit, in less memory: whatever no
-  /// later layer reads is freed, and nothing behind Z is computed.
+  /// As encode(), for every node, in less memory: whatever no later layer reads is freed.
   [[nodiscard]] Matrix<T> embed(const GnnInput<T>& input, Embedding kind) const;
   /// Attention in the last forward: layers x edges, heads averaged; 0 where no row was computed.
   [[nodiscard]] Matrix<T> attention(const Workspace& workspace, EdgeId num_edges) const;
@@ -75,6 +77,10 @@ class NativeGnn {
   using Layers = std::vector<std::unique_ptr<Layer<T>>>;
   using Steps = std::vector<typename Workspace::Step>;
 
+  struct Place {
+    std::size_t block, layer;
+  };
+  [[nodiscard]] Place last_layer(Embedding kind) const;  // that Z needs
   static LayerContext<T> context_of(const GnnInput<T>& input, std::span<const T> edge_mask,
                                     const Phase& phase);
   void concatenate(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const;

@@ -1,6 +1,7 @@
 #include "pgexplainer/nn/aggregate.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
@@ -64,6 +65,42 @@ void aggregate_max_backward(const LayerContext<T>& context, const std::vector<T>
   }
 }
 
+// Wide rows are best read in one go: each strip goes through all edges again.
+constexpr int kMostVectors = 256 / kWidestBytes;
+
+/// The sums or means of some rows and one strip of columns.
+template <class S, bool kWeighted, class T>
+void sum_columns(Aggregation aggregation, const LayerContext<T>& context, const T* coefficient,
+                 const Matrix<T>& x, Index first, Index last, Index column, Index columns,
+                 Matrix<T>& out) {
+  const T* rows = x.data() + column;
+  const Index width = x.cols();
+  const EdgeId* in_ptr = context.graph.in_ptr.data();
+  const NodeId* source = context.graph.in_source.data();
+  for (Index i = first; i < last; ++i) {
+    const EdgeId begin = in_ptr[i], end = in_ptr[i + 1];
+    // Two sums, for an addition waits four cycles for the one before.
+    S even = S::zero(), odd = S::zero();
+    EdgeId slot = begin;
+    const auto add_next = [&](S & sum) __attribute__((always_inline)) {
+      const S row = S::load(rows + source[slot] * width, columns);
+      if constexpr (kWeighted)
+        sum.add_scaled(coefficient + slot, row);
+      else
+        sum.add(row);
+      ++slot;
+    };
+    while (slot + 2 <= end) {
+      add_next(even);
+      add_next(odd);
+    }
+    if (slot < end) add_next(even);
+    even.add(odd);
+    if (aggregation == Aggregation::mean) even.scale(T(1) / divisor<T>(aggregation, end - begin));
+    even.store(out.data() + i * width + column, columns);
+  }
+}
+
 }  // namespace
 
 Aggregation parse_aggregation(const std::string& word) {
@@ -108,40 +145,18 @@ void aggregate(Aggregation aggregation, const LayerContext<T>& context,
     aggregate_max(context, coefficient, x, out);
     return;
   }
-  const Adjacency& graph = context.graph;
-  const auto sum_columns = [&]<class S>(Index column) {
-    const T* in = x.data() + column;
-    for (NodeId i = 0; i < context.num_rows; ++i) {
-      const EdgeId begin = graph.in_ptr[at(i)];
-      const EdgeId end = graph.in_ptr[at(i) + 1];
-      // Two sums, for an addition waits four cycles for the one before.
-      S sum = S::zero(), odd = S::zero();
-      const auto add = [&](S& to, EdgeId slot) {
-        const S row = S::load(in + graph.in_source[at(slot)] * x.cols());
-        if (coefficient.empty())
-          to.add(row);
-        else
-          to.add_scaled(S::broadcast(&coefficient[at(slot)]), row);
-      };
-      EdgeId slot = begin;
-      for (; slot + 2 <= end; slot += 2) {
-        add(sum, slot);
-        add(odd, slot + 1);
-      }
-      if (slot < end) add(sum, slot);
-      sum.add(odd);
-      if (aggregation == Aggregation::mean) sum.scale(T(1) / divisor<T>(aggregation, end - begin));
-      sum.store(out.data() + i * out.cols() + column);
-    }
+  const auto sum = [&]<bool kWeighted>(std::bool_constant<kWeighted>) {
+    for_each_block(context.pool, context.num_rows, [&](Index first, Index last) {
+      for_each_wide_strip<T, kMostVectors>(x.cols(), [&]<class S>(Index column, Index columns) {
+        sum_columns<S, kWeighted>(aggregation, context, coefficient.data(), x, first, last, column,
+                                  columns, out);
+      });
+    });
   };
-  // Wide rows are best read in one go: each strip goes through all edges again.
-  using Wide = Strip<T, 8, 0, 0>;
-  Index column = 0;
-  for (; x.cols() - column >= Wide::kCols; column += Wide::kCols)
-    sum_columns.template operator()<Wide>(column);
-  for_each_strip<T>(x.cols() - column, [&]<class S>(Index next) {
-    sum_columns.template operator()<S>(column + next);
-  });
+  if (coefficient.empty())
+    sum(std::false_type{});
+  else
+    sum(std::true_type{});
 }
 
 template <class T>

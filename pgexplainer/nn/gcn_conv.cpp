@@ -121,7 +121,7 @@ template <class T>
 void GcnConv<T>::forward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
                          Matrix<T>& out, Saved<T>& saved) const {
   Matrix<T>& h = saved.matrix[kSent];
-  if (!sends_x_) weight_.forward(theta, x, x.rows(), h);
+  if (!sends_x_) weight_.forward(theta, x, x.rows(), h, context.pool);
   const Matrix<T>& sent = sends_x_ ? x : h;
   Matrix<T>& received = sends_x_ ? saved.matrix[kReceived] : out;
 
@@ -131,11 +131,14 @@ void GcnConv<T>::forward(const T* theta, const LayerContext<T>& context, const M
   } else {
     const GcnNormView<T> coefficients = norm(context, saved);
     saved.coefficient.resize(at(context.graph.in_ptr[at(context.num_rows)]));
-    for (std::size_t slot = 0; slot < saved.coefficient.size(); ++slot) {
-      const auto edge = at(context.graph.edge_of(static_cast<EdgeId>(slot)));
-      saved.coefficient[slot] =
-          coefficients.edge[edge] * (context.edge_mask.empty() ? T(1) : context.edge_mask[edge]);
-    }
+    const auto num_slots = static_cast<Index>(saved.coefficient.size());
+    for_each_block(context.pool, num_slots, [&](Index begin, Index end) {
+      for (Index slot = begin; slot < end; ++slot) {
+        const auto edge = at(context.graph.edge_of(slot));
+        saved.coefficient[at(slot)] =
+            coefficients.edge[edge] * (context.edge_mask.empty() ? T(1) : context.edge_mask[edge]);
+      }
+    });
     aggregate(Aggregation::sum, context, saved.coefficient, sent, received);
     if (adds_self_loops())
       for (NodeId i = 0; i < context.num_rows; ++i)
@@ -144,7 +147,7 @@ void GcnConv<T>::forward(const T* theta, const LayerContext<T>& context, const M
 
   const T* bias = bias_.exists() ? theta + bias_.offset : nullptr;
   if (sends_x_)
-    linear_forward(received, received.rows(), weight_.weight.in(theta), bias, out);
+    linear_forward(received, received.rows(), weight_.weight.in(theta), bias, out, context.pool);
   else if (bias)
     out.rowwise() += bias_.in(theta).row(0);
 }

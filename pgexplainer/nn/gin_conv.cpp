@@ -96,11 +96,11 @@ void GinConv<T>::forward(const T* theta, const LayerContext<T>& context, const M
   const Matrix<T>* input = &sum;
   for (std::size_t k = 0; k + 1 < mlp_.size(); ++k) {
     Matrix<T>& hidden = saved.matrix[kHidden + k];
-    mlp_[k].forward(theta, *input, input->rows(), hidden);
+    mlp_[k].forward(theta, *input, input->rows(), hidden, context.pool);
     hidden = hidden.cwiseMax(T(0));
     input = &hidden;
   }
-  mlp_.back().forward(theta, *input, input->rows(), out);
+  mlp_.back().forward(theta, *input, input->rows(), out, context.pool);
 }
 
 template <class T>

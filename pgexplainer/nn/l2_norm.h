@@ -19,11 +19,11 @@ inline constexpr Index kNormRows = 64;
 
 /// y may be x itself; norm becomes rows x 1.
 template <class T>
-void l2_norm_forward(const Matrix<T>& x, bool relu, Matrix<T>& y, Matrix<T>& norm) {
+void l2_norm_forward(const Matrix<T>& x, bool relu, Matrix<T>& y, Matrix<T>& norm,
+                     ThreadPool* pool = nullptr) {
   norm.resize(x.rows(), 1);
   y.resize(x.rows(), x.cols());
-  for (Index begin = 0; begin < x.rows(); begin += kNormRows) {
-    const Index rows = std::min(kNormRows, x.rows() - begin);
+  const auto some_rows = [&](Index begin, Index rows) {
     const T* in = x.data() + begin * x.cols();
     T* out = y.data() + begin * x.cols();
     row_dots(in, in, rows, x.cols(), norm.data() + begin);
@@ -38,7 +38,11 @@ void l2_norm_forward(const Matrix<T>& x, bool relu, Matrix<T>& y, Matrix<T>& nor
         row.store(out + i * x.cols() + c);
       }
     });
-  }
+  };
+  for_each_block(pool, x.rows(), [&](Index first, Index last) {
+    for (Index begin = first; begin < last; begin += kNormRows)
+      some_rows(begin, std::min(kNormRows, last - begin));
+  });
 }
 
 /// dx = (dy - u <u, dy>) / |x|, where u is the unit row; below the smallest norm the divisor is a
@@ -79,9 +83,9 @@ class L2Norm final : public Layer<T> {
   explicit L2Norm(Index channels) : channels_(channels) {}
   [[nodiscard]] Index out_channels() const override { return channels_; }
   bool take_relu() override { return !std::exchange(relu_, true); }
-  void forward(const T*, const LayerContext<T>&, const Matrix<T>& x, Matrix<T>& out,
+  void forward(const T*, const LayerContext<T>& context, const Matrix<T>& x, Matrix<T>& out,
                Saved<T>& saved) const override {
-    l2_norm_forward(x, relu_, out, saved.matrix[0]);
+    l2_norm_forward(x, relu_, out, saved.matrix[0], context.pool);
   }
   void backward(const T*, const LayerContext<T>&, const Matrix<T>& x, const Matrix<T>& out,
                 const Matrix<T>& dout, Saved<T>& saved,

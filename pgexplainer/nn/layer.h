@@ -5,6 +5,7 @@
 // layer can serve many threads.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -13,6 +14,7 @@
 #include "pgexplainer/core/matrix.h"
 #include "pgexplainer/graph/adjacency.h"
 #include "pgexplainer/nn/parameters.h"
+#include "pgexplainer/parallel/thread_pool.h"
 
 namespace pgexplainer {
 
@@ -46,10 +48,22 @@ struct LayerContext {
   const Matrix<T>* edge_attr = nullptr;      ///< num_edges x edge features
   std::span<const NodeId> graph_ptr;         ///< rows of each graph; empty = one graph
   std::array<GcnNormView<T>, 2> gcn_norm{};  ///< [adds self-loops]; empty = computed by the layer
+  ThreadPool* pool = nullptr;  ///< shares the rows of a large graph; null = this thread alone
   bool training = false;
   std::uint64_t dropout_seed = 0;
   std::array<std::uint32_t, 2> dropout_key{};  ///< (epoch, piece): part of the counter of the noise
 };
+
+/// f(begin, end) for blocks of 0 .. count-1, on the threads of the pool if there is one. No result
+/// may depend on the blocks.
+template <class F>
+void for_each_block(ThreadPool* pool, Index count, F&& f) {
+  constexpr Index kBlock = 4096;
+  if (!pool || count <= kBlock) return f(Index{0}, count);
+  pool->run((count + kBlock - 1) / kBlock, [&](std::int64_t block, int) {
+    f(block * kBlock, std::min(count, (block + 1) * kBlock));
+  });
+}
 
 /// Slots of the messages that reach each row, with the layer's own self-loops (edge = kNoEdge)
 /// where it adds them.

@@ -1,13 +1,20 @@
 #include "pgexplainer/nn/linear.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 namespace {
 
-constexpr int kTileRows = 4;  // 4 rows of 3 vectors fill the 16 vector registers of AVX2
+// A tile of C and the row of B that it is multiplied with stay in registers: 32 with AVX-512, else
+// 16. A multiply-add takes four cycles and two start in each, so that 8 should be on the way.
+constexpr int kMostVectors = kWidestBytes == 64 ? 4 : 3;
+template <class S>
+constexpr int kTileRows = S::kRegisters == 4                ? 6
+                          : sizeof(typename S::Vector) < 64 ? 4
+                                                            : 8;
 
 /// A(r, k) = data[r * row_stride + k * inner_stride]: a matrix or its transpose.
 template <class T>
@@ -20,13 +27,13 @@ struct Factor {
 /// R rows of C, one strip of columns: C = (accumulate ? C : start) + A B, where start is a row or
 /// null for zero.
 template <class S, int R, class T>
-inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, const T* start,
+inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, Index cols, const T* start,
                  bool accumulate, T* c, Index ldc) {
   S sum[R];
   if (accumulate) {
-    unroll<R>([&](auto r) { sum[r] = S::load(c + r * ldc); });
+    unroll<R>([&](auto r) { sum[r] = S::load(c + r * ldc, cols); });
   } else if (start) {
-    unroll<R>([&](auto r) { sum[r] = S::load(start); });
+    unroll<R>([&](auto r) { sum[r] = S::load(start, cols); });
   } else {
     unroll<R>([&](auto r) { sum[r] = S::zero(); });
   }
@@ -35,30 +42,72 @@ inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, const T
   const Index inner_stride = a.inner_stride;
 #pragma GCC unroll 4
   for (Index k = 0; k < inner; ++k) {
-    const S row = S::load(b);
-    unroll<R>([&](auto r) { sum[r].add_scaled(S::broadcast(column + r * row_stride), row); });
+    const S row = S::load(b, cols);
+    unroll<R>([&](auto r) { sum[r].add_scaled(column + r * row_stride, row); });
     b += ldb;
     column += inner_stride;
   }
-  unroll<R>([&](auto r) { sum[r].store(c + r * ldc); });
+  unroll<R>([&](auto r) { sum[r].store(c + r * ldc, cols); });
 }
 
 /// C (rows x cols) = start or C, + A (rows x inner) B (inner x cols).
 template <class T>
 void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb, Index cols,
               const T* start, bool accumulate, T* c, Index ldc) {
-  for_each_strip<T>(cols, [&]<class S>(Index column) {
+  for_each_wide_strip<T, kMostVectors>(cols, [&]<class S>(Index column, Index columns) {
     const T* first = start ? start + column : nullptr;
     Index r = 0;
     const auto next = [&]<int R>(std::integral_constant<int, R>) {
       tile<S, R>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner, b + column, ldb,
-                 first, accumulate, c + r * ldc + column, ldc);
+                 columns, first, accumulate, c + r * ldc + column, ldc);
       r += R;
     };
-    while (r + kTileRows <= rows) next(std::integral_constant<int, kTileRows>{});
+    while (r + kTileRows<S> <= rows) next(std::integral_constant<int, kTileRows<S>>{});
+    if (r + 4 <= rows) next(std::integral_constant<int, 4>{});
     if (r + 2 <= rows) next(std::integral_constant<int, 2>{});
     if (r < rows) next(std::integral_constant<int, 1>{});
   });
+}
+
+/// Four rows of four numbers, transposed in registers.
+template <class T>
+[[gnu::always_inline]] inline void transpose_four(const T* from, Index ld_from, T* to,
+                                                  Index ld_to) {
+  using Row = WideStrip<T, 4 * sizeof(T), 1, 0>;
+  typename Row::Vector row[4], half[4];
+  unroll<4>([&](auto i) { row[i] = Row::load(from + i * ld_from, 4).v[0]; });
+  half[0] = __builtin_shufflevector(row[0], row[2], 0, 4, 1, 5);
+  half[1] = __builtin_shufflevector(row[1], row[3], 0, 4, 1, 5);
+  half[2] = __builtin_shufflevector(row[0], row[2], 2, 6, 3, 7);
+  half[3] = __builtin_shufflevector(row[1], row[3], 2, 6, 3, 7);
+  unroll<2>([&](auto i) {
+    Row{{__builtin_shufflevector(half[2 * i], half[2 * i + 1], 0, 4, 1, 5)}, {}}.store(
+        to + 2 * i * ld_to, 4);
+    Row{{__builtin_shufflevector(half[2 * i], half[2 * i + 1], 2, 6, 3, 7)}, {}}.store(
+        to + (2 * i + 1) * ld_to, 4);
+  });
+}
+
+/// W^T, valid until the next call of this thread: of a small graph, making it takes as long as the
+/// product.
+template <class T>
+const T* transposed(ConstMatrixView<T> weight) {
+  thread_local std::vector<T> result;
+  const Index rows = weight.rows(), cols = weight.cols();
+  result.resize(static_cast<std::size_t>(weight.size()));
+  for (Index r = 0; r < rows; r += 4)
+    for (Index c = 0; c < cols; c += 4) {
+      const T* from = weight.data() + r * cols + c;
+      T* to = result.data() + c * rows + r;
+      if (r + 4 <= rows && c + 4 <= cols) {
+        transpose_four(from, cols, to, rows);
+        continue;
+      }
+      for (Index i = 0; i < std::min<Index>(4, rows - r); ++i)
+        for (Index j = 0; j < std::min<Index>(4, cols - c); ++j)
+          to[j * rows + i] = from[i * cols + j];
+    }
+  return result.data();
 }
 
 // Long sums are cut into blocks of this many rows: better accuracy in float, and the rows stay in
@@ -84,7 +133,7 @@ void add_transposed_product(const Matrix<T>& a, const Matrix<T>& b, Index rows, 
 
 template <class T>
 void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, const T* bias,
-                    Matrix<T>& out) {
+                    Matrix<T>& out, ThreadPool* pool) {
   out.resize(rows, weight.rows());
   if (weight.rows() <
       Strip<T, 1, 0, 0>::kCols) {  // a few classes: no vector to fill, but long rows to multiply
@@ -99,9 +148,12 @@ void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, c
     });
     return;
   }
-  const Matrix<T> transposed = weight.transpose();
-  multiply<T>({x.data(), x.cols(), 1}, rows, x.cols(), transposed.data(), transposed.cols(),
-              weight.rows(), bias, false, out.data(), out.cols());
+  const T* columns = transposed(weight);
+  for_each_block(pool, rows, [&](Index begin, Index end) {
+    multiply<T>({x.data() + begin * x.cols(), x.cols(), 1}, end - begin, x.cols(), columns,
+                weight.rows(), weight.rows(), bias, false, out.data() + begin * out.cols(),
+                out.cols());
+  });
 }
 
 template <class T>
@@ -135,9 +187,9 @@ template void multiply_columns(const Matrix<double>&, const Matrix<double>&, Ind
 template void add_transposed_product(const Matrix<float>&, const Matrix<float>&, Index, float*);
 template void add_transposed_product(const Matrix<double>&, const Matrix<double>&, Index, double*);
 template void linear_forward(const Matrix<float>&, Index, ConstMatrixView<float>, const float*,
-                             Matrix<float>&);
+                             Matrix<float>&, ThreadPool*);
 template void linear_forward(const Matrix<double>&, Index, ConstMatrixView<double>, const double*,
-                             Matrix<double>&);
+                             Matrix<double>&, ThreadPool*);
 template void linear_backward(const Matrix<float>&, ConstMatrixView<float>, const Matrix<float>&,
                               Matrix<float>*, bool, float*, float*);
 template void linear_backward(const Matrix<double>&, ConstMatrixView<double>, const Matrix<double>&,

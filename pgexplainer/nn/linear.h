@@ -9,10 +9,11 @@
 
 namespace pgexplainer {
 
-/// out = x W^T + b for the first `rows` rows of x. W is (out, in); b may be null.
+/// out = x W^T + b for the first `rows` rows of x. W is (out, in); b may be null. Rows are shared
+/// by the threads of the pool, if there is one.
 template <class T>
 void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, const T* bias,
-                    Matrix<T>& out);
+                    Matrix<T>& out, ThreadPool* pool = nullptr);
 
 /// The adjoint: dx (rows x in) = dout W, or += if accumulate; dW += dout^T x; db += column sums of
 /// dout. Null pointers are not computed. dx must have at least as many rows as dout.
@@ -45,8 +46,10 @@ struct LinearSlots {
   static LinearSlots add(ParameterLayout& layout, const std::string& name, Index in, Index out,
                          bool bias);
   template <class T>
-  void forward(const T* theta, const Matrix<T>& x, Index rows, Matrix<T>& out) const {
-    linear_forward(x, rows, weight.in(theta), bias.exists() ? theta + bias.offset : nullptr, out);
+  void forward(const T* theta, const Matrix<T>& x, Index rows, Matrix<T>& out,
+               ThreadPool* pool = nullptr) const {
+    linear_forward(x, rows, weight.in(theta), bias.exists() ? theta + bias.offset : nullptr, out,
+                   pool);
   }
   template <class T>
   void backward(const T* theta, const Matrix<T>& x, const Matrix<T>& dout, Matrix<T>* dx,
@@ -75,9 +78,9 @@ class Linear final : public Layer<T> {
       : slots_(LinearSlots::add(layout, name + ".", in, options.out_channels, options.bias)) {}
 
   [[nodiscard]] Index out_channels() const override { return slots_.weight.rows; }
-  void forward(const T* theta, const LayerContext<T>&, const Matrix<T>& x, Matrix<T>& out,
+  void forward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x, Matrix<T>& out,
                Saved<T>&) const override {
-    slots_.forward(theta, x, x.rows(), out);
+    slots_.forward(theta, x, x.rows(), out, context.pool);
   }
   void backward(const T* theta, const LayerContext<T>&, const Matrix<T>& x, const Matrix<T>&,
                 const Matrix<T>& dout, Saved<T>&,

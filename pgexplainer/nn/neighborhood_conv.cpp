@@ -39,13 +39,13 @@ void NeighborhoodConv<T>::forward(const T* theta, const LayerContext<T>& context
   const LayerContext<T> edges = readable(context);
   edge_coefficients(edges, saved.coefficient);
   aggregate(aggregation_, edges, saved.coefficient, x, gathered);
-  neighbors_.forward(theta, gathered, gathered.rows(), out);
+  neighbors_.forward(theta, gathered, gathered.rows(), out, context.pool);
   if (root_.weight.exists()) {
     Matrix<T>& own = saved.matrix[1];
-    root_.forward(theta, x, context.num_rows, own);
+    root_.forward(theta, x, context.num_rows, own, context.pool);
     out += own;
   }
-  if (normalize_) l2_norm_forward(out, false, out, norm);
+  if (normalize_) l2_norm_forward(out, false, out, norm, context.pool);
 }
 
 template <class T>

@@ -39,13 +39,6 @@ struct Strip {
   Half h[std::max(H, 1)];
   T s[std::max(S, 1)];
 
-  [[gnu::always_inline]] static Strip zero() {
-    Strip r;
-    unroll<V>([&](auto i) { r.v[i] = Full{}; });
-    unroll<H>([&](auto i) { r.h[i] = Half{}; });
-    unroll<S>([&](auto i) { r.s[i] = T(0); });
-    return r;
-  }
   [[gnu::always_inline]] static Strip load(const T* from) {
     Strip r;
     unroll<V>([&](auto i) { r.v[i] = *reinterpret_cast<const FullAt*>(from + i * kLanes); });
@@ -156,6 +149,108 @@ template <class T, class F>
     default:
       break;
   }
+}
+
+/// The widest vectors of the machine.
+#ifdef __AVX512F__
+inline constexpr int kWidestBytes = 64;
+#else
+inline constexpr int kWidestBytes = 32;
+#endif
+
+/// Columns for work that is done lane by lane: N vectors of `Bytes` and, where they do not cover
+/// the columns, one of `LastBytes` that ends with them. It may overlap the one before: those lanes
+/// are computed twice, with the same result. One pass covers any width, and any width of vectors
+/// gives the same bits. (Sums across lanes need Strip, whose order of additions is fixed.)
+template <class T, int Bytes, int N, int LastBytes>
+struct WideStrip {
+  // NOLINTBEGIN(modernize-use-using): GCC drops the attribute from a dependent alias.
+  typedef T Vector __attribute__((vector_size(Bytes)));
+  typedef T VectorAt __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
+  static constexpr int kLastBytes = std::max<int>(LastBytes, sizeof(T));
+  typedef T Last __attribute__((vector_size(kLastBytes)));
+  typedef T LastAt __attribute__((vector_size(kLastBytes), aligned(alignof(T)), may_alias));
+  // NOLINTEND(modernize-use-using)
+  static constexpr bool kHasLast = LastBytes > 0;
+  static constexpr int kLanes = Bytes / static_cast<int>(sizeof(T));
+  static constexpr int kLastLanes = kLastBytes / static_cast<int>(sizeof(T));
+  static constexpr int kRegisters = N + (kHasLast ? 1 : 0);
+
+  Vector v[N];
+  Last last;
+
+  [[gnu::always_inline]] static WideStrip zero() {
+    WideStrip r;
+    unroll<N>([&](auto i) { r.v[i] = Vector{}; });
+    if constexpr (kHasLast) r.last = Last{};
+    return r;
+  }
+  [[gnu::always_inline]] static WideStrip load(const T* from, Index cols) {
+    WideStrip r;
+    unroll<N>([&](auto i) { r.v[i] = *reinterpret_cast<const VectorAt*>(from + i * kLanes); });
+    if constexpr (kHasLast) r.last = *reinterpret_cast<const LastAt*>(from + cols - kLastLanes);
+    return r;
+  }
+  [[gnu::always_inline]] void store(T* to, Index cols) const {
+    unroll<N>([&](auto i) { *reinterpret_cast<VectorAt*>(to + i * kLanes) = v[i]; });
+    if constexpr (kHasLast) *reinterpret_cast<LastAt*>(to + cols - kLastLanes) = last;
+  }
+  /// this += a * x
+  [[gnu::always_inline]] void add_scaled(const T* a, const WideStrip& x) {
+    const Vector in_every_lane = [&]<int... I>(std::integer_sequence<int, I...>) {
+      return Vector{((void)I, *a)...};
+    }
+    (std::make_integer_sequence<int, kLanes>{});
+    unroll<N>([&](auto i) { v[i] += in_every_lane * x.v[i]; });
+    if constexpr (kHasLast) [&]<int... I>(std::integer_sequence<int, I...>) {
+        last += __builtin_shufflevector(in_every_lane, in_every_lane, I...) * x.last;
+      }
+    (std::make_integer_sequence<int, kLastLanes>{});
+  }
+  [[gnu::always_inline]] void add(const WideStrip& x) {
+    unroll<N>([&](auto i) { v[i] += x.v[i]; });
+    if constexpr (kHasLast) last += x.last;
+  }
+  [[gnu::always_inline]] void scale(T a) {
+    unroll<N>([&](auto i) { v[i] *= a; });
+    if constexpr (kHasLast) last *= a;
+  }
+};
+
+/// f.template operator()<WideStrip<...>>(cols) with as many vectors as fit into cols, at most N.
+template <class T, int Bytes, int N, class F>
+[[gnu::always_inline]] inline void with_wide_strip(Index cols, F&& f) {
+  constexpr Index kLanes = Bytes / sizeof(T);
+  if constexpr (N == 0) {
+    if constexpr (Bytes > 16) with_wide_strip<T, Bytes / 2, 1>(cols, f);
+  } else if (cols < N * kLanes) {
+    with_wide_strip<T, Bytes, N - 1>(cols, f);
+  } else if (cols == N * kLanes) {
+    f.template operator()<WideStrip<T, Bytes, N, 0>>(cols);
+  } else if (cols <= N * kLanes + static_cast<Index>(16 / sizeof(T))) {
+    f.template operator()<WideStrip<T, Bytes, N, 16>>(cols);
+  } else {
+    f.template operator()<WideStrip<T, Bytes, N, Bytes>>(cols);
+  }
+}
+
+/// Covers columns 0 .. cols-1: calls f.template operator()<WideStrip<...>>(first_column, columns)
+/// with at most N of the widest vectors each.
+template <class T, int N, class F>
+[[gnu::always_inline]] inline void for_each_wide_strip(Index cols, F&& f) {
+  using Most = WideStrip<T, kWidestBytes, N, 0>;
+  Index c = 0;
+  for (; cols - c >= N * Most::kLanes; c += N * Most::kLanes)
+    f.template operator()<Most>(c, Index{N * Most::kLanes});
+  const auto rest = [&]<class S>(Index columns) { f.template operator()<S>(c, columns); };
+  // Of up to three vectors of 32 bytes: wider ones are no faster, for their rows lie across the
+  // lines of the cache.
+  if (cols - c > static_cast<Index>(96 / sizeof(T)))
+    with_wide_strip<T, kWidestBytes, N - 1>(cols - c, rest);
+  else if (cols - c >= static_cast<Index>(16 / sizeof(T)))
+    with_wide_strip<T, 32, 3>(cols - c, rest);
+  else
+    for (; c < cols; ++c) f.template operator()<WideStrip<T, sizeof(T), 1, 0>>(c, Index{1});
 }
 
 // Strips outside, rows inside: the width is looked up once, not in every row. Sums are always added

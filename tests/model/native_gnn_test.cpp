@@ -5,6 +5,8 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
+#include "pgexplainer/datasets/tree_cycles.h"
+#include "pgexplainer/model/architecture.h"
 #include "pgexplainer/model/gnn_input.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/random_model.h"
@@ -152,13 +154,36 @@ RC_GTEST_PROP(NativeGnn, EmbedsWithTheBitsOfAForwardPass, ()) {
   const DatasetNorms<float> norms(dataset, model.reads_gcn_norm());
   const GnnInput<float> input = whole_input(dataset, norms);
   NativeGnn<float>::Workspace workspace;
+  NativeGnn<float>::Workspace encoded;
   model.forward(input, {}, {}, workspace);
   for (const Embedding kind :
        {Embedding::classifier_input, Embedding::last_layer, Embedding::last_convolution}) {
     const Matrix<float>& expected = model.embedding(workspace, kind);
-    const Matrix<float> z = model.embed(input, kind);
-    RC_ASSERT(z.rows() == expected.rows() && z.cols() == expected.cols());
-    RC_ASSERT(z == expected);
+    for (const Matrix<float>& z :
+         {model.embed(input, kind), model.encode(input, {}, {}, kind, encoded)}) {
+      RC_ASSERT(z.rows() == expected.rows() && z.cols() == expected.cols());
+      RC_ASSERT(z == expected);
+    }
+  }
+}
+
+TEST(Gnn, EmbedsALargeGraphAlikeOnAnyNumberOfThreads) {
+  TreeCyclesOptions sizes;
+  sizes.tree_levels = 13;
+  const Dataset dataset = generate_tree_cycles(sizes, 1);
+  ASSERT_GT(dataset.graph.num_nodes(), 16000);  // several blocks of rows
+  for (const char* arch : {"sum", "gcn", "sage", "gin"}) {
+    ArchitectureOptions options;
+    options.arch = arch;
+    options.norm = "l2";
+    const auto gnn = make_gnn(
+        std::make_shared<NativeGnn<float>>(make_architecture(options, dataset), "test", 1));
+    const DatasetNorms<float> norms(dataset, gnn->reads_gcn_norm());
+    GnnInput<float> input = whole_input(dataset, norms);
+    const Matrix<float> alone = gnn->embed(input, Embedding::classifier_input);
+    ThreadPool pool(3);
+    input.pool = &pool;
+    EXPECT_EQ(gnn->embed(input, Embedding::classifier_input), alone) << arch;
   }
 }
 
