@@ -31,7 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     def fit(threads):
         return [arguments.tool, "fit", "--data", data, "--model", model, "--instances", "all", "--embedding",
-                "classifier-input", "--restarts", "0", "--epochs", str(arguments.epochs), "--threads", str(threads),
+                "classifier-input", "--restarts", "0", "--necessity", "1", "--no-verdict", "--epochs", str(arguments.epochs), "--threads", str(threads),
                 "--json", "-o", output]
 
     mpirun = ["mpirun", "--bind-to", "none", "--oversubscribe", "-n"]

@@ -215,25 +215,27 @@ def main():
     arguments = parser.parse_args()
     bench = Bench(arguments)
     seeds = range(*map(int, arguments.gnn_seeds.split(":")))
-    sections = {}
-    if "networks" in arguments.only:
-        results = measure(bench, DATASETS, ["paper"], seeds, arguments.explainer_seeds)
-        sections["networks"] = table(results, DATASETS, GOALS)
-        sections["faithfulness"] = gap_table(results, DATASETS)
-    if "pooling" in arguments.only:
-        results = measure(bench, ["ba_2motifs"], ["paper"], seeds, arguments.explainer_seeds, "max,add")
-        sections["pooling"] = table(results, DATASETS, {})
-    if "architectures" in arguments.only:
-        results = measure(bench, OTHER_DATASETS, OTHER_ARCHITECTURES, list(seeds)[:5], 1)
-        sections["architectures"] = table(results, OTHER_DATASETS, {}) + [""] + gap_table(results, OTHER_DATASETS)
-    if "trust" in arguments.only:
-        sections["trust"], rows = trust(bench, range(5))
-        if not arguments.no_docs:
-            (ROOT / "docs" / "reliability.svg").write_text(scatter(rows))
-    for name, lines in sections.items():
-        print(f"\n## {name}\n" + "\n".join(lines))
+
+    def report(name, lines):
+        print(f"\n## {name}\n" + "\n".join(lines), flush=True)
         if not arguments.no_docs:
             write_section(name, lines)
+
+    if "networks" in arguments.only:
+        results = measure(bench, DATASETS, ["paper"], seeds, arguments.explainer_seeds)
+        report("networks", table(results, DATASETS, GOALS))
+        report("faithfulness", gap_table(results, DATASETS))
+    if "pooling" in arguments.only:
+        results = measure(bench, ["ba_2motifs"], ["paper"], seeds, arguments.explainer_seeds, "max,add")
+        report("pooling", table(results, DATASETS, {}))
+    if "architectures" in arguments.only:
+        results = measure(bench, OTHER_DATASETS, OTHER_ARCHITECTURES, list(seeds)[:5], 1)
+        report("architectures", table(results, OTHER_DATASETS, {}) + [""] + gap_table(results, OTHER_DATASETS))
+    if "trust" in arguments.only:
+        lines, rows = trust(bench, range(5))
+        report("trust", lines)
+        if not arguments.no_docs:
+            (ROOT / "docs" / "reliability.svg").write_text(scatter(rows))
 
 
 if __name__ == "__main__":

@@ -179,7 +179,7 @@ ordered_json bench_explaining(const Arguments& arguments) {
     explainer = std::move(read_explainer(arguments.explainer).explainer);
   if (const Support support = explainer->supports(model); !support)
     throw_bad_input("{}", support.reason);
-  explainer->prepare(model, all_instances(dataset));
+  explainer->prepare(model, all_instances(dataset), pool);
   if (arguments.wants("warm"))
     put("warm", [&] { return warm_seconds(model, *explainer, instances, at_least); });
   if (arguments.wants("gnnexplainer")) {

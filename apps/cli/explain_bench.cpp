@@ -102,10 +102,11 @@ double cold_seconds(const std::shared_ptr<const Gnn>& gnn, const Dataset& datase
                     Explainer& explainer, std::span<const Instance> instances, bool together) {
   const auto run = gnn->new_run();  // its memory serves graph after graph, as does the instance's
   InstanceGraph graph;
+  ThreadPool one_thread(1);
   const auto timed = [&](const Dataset& data, std::span<const Instance> explained) {
     const Stopwatch watch;
     const ExplainedModel model(gnn, data);
-    explainer.prepare(model, explained);
+    explainer.prepare(model, explained, one_thread);
     InstanceCutter cutter = model.new_cutter();
     explain_all(model, explainer, explained, cutter, *run, graph);
     return watch.seconds();
@@ -147,7 +148,8 @@ ScalingPoint scaling_point(std::int64_t tree_levels, std::int64_t instances, int
   fitted.theta = initial_values<float>(scorer.layout(), 1);
   PGExplainer explainer(options, 1, std::move(fitted));
   const auto nodes = static_cast<std::uint64_t>(dataset.graph.num_nodes());
-  explainer.prepare(model, all_instances(dataset));
+  ThreadPool pool;
+  explainer.prepare(model, all_instances(dataset), pool);
   const auto num_tree_nodes = static_cast<std::int64_t>(tree_nodes);
   RandomStream random(1, RandomPurpose::test);
   std::vector<Instance> scattered, successive;

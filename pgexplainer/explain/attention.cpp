@@ -10,7 +10,7 @@ Support Attention::supports(const ExplainedModel& model) const {
   return {"it has no attention layers; train one that has with 'pgexplainer train --arch gat'"};
 }
 
-void Attention::prepare(const ExplainedModel& model, std::span<const Instance>) {
+void Attention::prepare(const ExplainedModel& model, std::span<const Instance>, ThreadPool&) {
   const Matrix<float> of_layer = model.gnn().attention(model.whole());
   attention_.assign(at(of_layer.cols()), 0.0F);
   for (Index edge = 0; edge < of_layer.cols(); ++edge) {

@@ -13,7 +13,8 @@ class Attention final : public Explainer {
  public:
   [[nodiscard]] std::string_view method() const override { return "att"; }
   [[nodiscard]] Support supports(const ExplainedModel& model) const override;
-  void prepare(const ExplainedModel& model, std::span<const Instance> instances) override;
+  void prepare(const ExplainedModel& model, std::span<const Instance> instances,
+               ThreadPool& pool) override;
   [[nodiscard]] Scores score(const InstanceGraph& instance, GnnRun& run) const override;
 
  private:

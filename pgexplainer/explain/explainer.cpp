@@ -71,7 +71,7 @@ class Threads {
         threads_(at(pool.size())) {
     if (const Support support = explainer.supports(model); !support)
       throw_bad_input("{} cannot explain this model: {}", explainer.method(), support.reason);
-    explainer.prepare(model, instances);
+    explainer.prepare(model, instances, pool);
   }
   /// Calls take(i, explanation of instances[i]) on any thread, in any order.
   template <class Take>

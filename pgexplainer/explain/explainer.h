@@ -54,7 +54,7 @@ class Explainer {
   }
   /// Computes what these instances share; called once before their score(). The model must outlive
   /// that.
-  virtual void prepare(const ExplainedModel&, std::span<const Instance>) {}
+  virtual void prepare(const ExplainedModel&, std::span<const Instance>, ThreadPool&) {}
   /// Scores the edges of an instance. Called from several threads, each with a run of its own.
   [[nodiscard]] virtual Scores score(const InstanceGraph& instance, GnnRun& run) const = 0;
 };

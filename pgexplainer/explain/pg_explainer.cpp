@@ -122,7 +122,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     throw_bad_input("none of the {} instances has an edge in reach; there is nothing to explain",
                     instances.size());
 
-  embed(model, parse_embedding(options_.embedding), population);
+  embed(model, parse_embedding(options_.embedding), population, workers.pool);
   const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
   const bool ranking = options_.objective == "ranking";
   const std::vector<double> weights = ranking ? options_.necessity : std::vector<double>{0.0};
@@ -181,7 +181,8 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   return report;
 }
 
-void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance> instances) {
+void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance> instances,
+                          ThreadPool& pool) {
   if (const std::size_t features = fitted().feature_logits.size();
       features > 0 && features != at(model.gnn().num_features()))
     throw_bad_input(
@@ -195,7 +196,7 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   if (model.gnn().task() == Task::graph) return;  // score() embeds each graph for itself
   const auto is_local = [&](const Instance& instance) { return model.is_local(instance); };
   if (instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local)) return;
-  z_ = model.embed(parse_embedding(options_.embedding));
+  z_ = model.embed(parse_embedding(options_.embedding), &pool);
   check_width(z_);
   // Worth it when nodes are met more than once, and if it leaves room for the rest.
   const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *

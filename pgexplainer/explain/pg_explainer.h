@@ -37,7 +37,8 @@ class PGExplainer final : public Explainer {
   [[nodiscard]] Support supports(const ExplainedModel& model) const override;
   FitReport fit(const ExplainedModel& model, std::span<const Instance> instances,
                 const Workers& workers, const Progress& progress) override;
-  void prepare(const ExplainedModel& model, std::span<const Instance> instances) override;
+  void prepare(const ExplainedModel& model, std::span<const Instance> instances,
+               ThreadPool& pool) override;
   [[nodiscard]] Scores score(const InstanceGraph& instance, GnnRun& run) const override;
 
  private:

@@ -63,7 +63,7 @@ Population gather_population(const ExplainedModel& model, std::span<const Instan
   return population;
 }
 
-void embed(const ExplainedModel& model, Embedding kind, Population& population) {
+void embed(const ExplainedModel& model, Embedding kind, Population& population, ThreadPool& pool) {
   population.z.resize(static_cast<Index>(population.nodes.size()), 0);
   if (model.gnn().task() == Task::graph) {  // each graph for itself: it stays in the cache
     const std::unique_ptr<GnnRun> run = model.gnn().new_run();
@@ -74,7 +74,7 @@ void embed(const ExplainedModel& model, Embedding kind, Population& population) 
       for (Index i = 0; i < z.rows(); ++i) population.z.row(member.rows[at(i)]) = z.row(i);
     }
   } else {
-    const Matrix<float> z = model.embed(kind);
+    const Matrix<float> z = model.embed(kind, &pool);
     population.z.resize(population.z.rows(), z.cols());
     for (std::size_t i = 0; i < population.nodes.size(); ++i)
       population.z.row(static_cast<Index>(i)) = z.row(population.nodes[i]);

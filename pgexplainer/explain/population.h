@@ -34,6 +34,6 @@ Population gather_population(const ExplainedModel& model, std::span<const Instan
                              ThreadPool& pool);
 
 /// Z = GNNE(G_o, X), Eq. (7), of the nodes of the population. Throws unless they are finite.
-void embed(const ExplainedModel& model, Embedding kind, Population& population);
+void embed(const ExplainedModel& model, Embedding kind, Population& population, ThreadPool& pool);
 
 }  // namespace pgexplainer

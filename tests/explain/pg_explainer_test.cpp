@@ -280,8 +280,9 @@ TEST(PGExplainer, ScoresAreOmegaOrItsSigmoid) {
   fit(omega, p.model, instances_between(31, 41));
   options.score = "sigmoid";
   PGExplainer sigmoids(options, 2, omega.fitted());
-  omega.prepare(p.model, {});
-  sigmoids.prepare(p.model, instances_between(31, 67));
+  ThreadPool pool(1);
+  omega.prepare(p.model, {}, pool);
+  sigmoids.prepare(p.model, instances_between(31, 67), pool);
   InstanceGraph graph;
   p.model.new_cutter().cut({40}, graph);
   const auto run = p.gnn->new_run();
@@ -317,8 +318,9 @@ TEST(PGExplainer, AnInstanceScoresTheSameAloneOrAmongMany) {
     InstanceGraph graph;
     p.model.new_cutter().cut(few[0], graph);
     const auto run = p.gnn->new_run();
+    ThreadPool pool(1);
     const auto score = [&](std::span<const Instance> beside) {
-      explainer.prepare(p.model, beside);
+      explainer.prepare(p.model, beside, pool);
       return explainer.score(graph, *run).edge;
     };
     const std::vector<float> alone = score(std::span(few).first(1));

@@ -164,6 +164,7 @@ TEST(ExplanationFile, NpzHasTheShapesOfTheDocumentation) {
   using Shape = std::vector<std::int64_t>;
   for (const auto& [name, shape] : std::map<std::string, Shape>{{"instance", {2}},
                                                                 {"sampled", {2}},
+                                                                {"confidence", {2}},
                                                                 {"second", {2}},
                                                                 {"edge_ptr", {3}},
                                                                 {"edge", {6}},
@@ -178,7 +179,8 @@ TEST(ExplanationFile, NpzHasTheShapesOfTheDocumentation) {
                                                                 {"probability_kept", {2, 2}},
                                                                 {"probability_removed", {2, 2}}})
     EXPECT_EQ(arrays.shape(name), shape) << name;
-  EXPECT_EQ(arrays.names().size(), 15U);
+  EXPECT_EQ(arrays.names().size(), 16U);
+  EXPECT_FLOAT_EQ(arrays.list<float>("confidence")[0], static_cast<float>(small().confidence()));
   EXPECT_EQ(arrays.array("score").dtype, "<f4");
   EXPECT_EQ(arrays.array("selected").dtype, "|b1");
 }
@@ -443,7 +445,8 @@ TEST(ExplanationFile, BadNpzIsRefusedWithTheArray) {
     EXPECT_TRUE(message.starts_with(path.string())) << name << ": " << message;
   }
   for (const std::string& name : good.names()) {
-    if (name.starts_with("probability") || name == "sampled") continue;  // optional
+    // Optional, or for other readers.
+    if (name.starts_with("probability") || name == "sampled" || name == "confidence") continue;
     std::map<std::string, NpyArray> arrays;
     for (const std::string& each : good.names())
       if (each != name) arrays[each] = good.array(each);

@@ -72,7 +72,8 @@ class SmallExplainedModel {
   /// Scores per edge of the dataset; NaN where the instance does not have it.
   [[nodiscard]] std::vector<double> scores(Explainer& explainer, std::int64_t id) const {
     const InstanceGraph graph = cut(id);
-    explainer.prepare(*explained, {});
+    ThreadPool pool(1);
+    explainer.prepare(*explained, {}, pool);
     const auto run = explained->gnn().new_run();
     const Scores scores = explainer.score(graph, *run);
     std::vector<double> all(at(dataset.graph.num_edges()), std::nan(""));
