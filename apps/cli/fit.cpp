@@ -82,7 +82,8 @@ void fit(const Arguments& arguments) {
     fmt::print(stderr, "{}: {} epochs over {} instances in {:.1f} s, loss {:.4f}\n",
                arguments.output, report.loss.size(), instances.size(), seconds, report.loss.back());
     if (report.verdict)
-      fmt::print(stderr, "{} held-out instances: {}\n", report.verdict->instances,
+      fmt::print(stderr, "{} {}: {}\n", report.verdict->instances,
+                 report.held_out ? "held-out instances" : "instances, none held out",
                  in_words(*report.verdict));
     if (!features.empty()) fmt::print(stderr, "features, the most important first:\n");
     for (const auto& feature : features)

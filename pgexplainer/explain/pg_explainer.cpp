@@ -136,6 +136,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   if (weights.size() > 1)
     wanted = std::max(effect_on_all(NodeGradient({})), effect_on_all(GradientSaliency({})));
   FitReport report;
+  report.held_out = held_out >= 3;
   double best = -std::numeric_limits<double>::infinity();
   bool finished = true, sound = false;
   for (std::int64_t attempt = 0; finished && !sound && attempt <= options_.restarts; ++attempt) {

@@ -53,13 +53,12 @@ std::size_t telling_size(const KeepRemove& effect, double instances) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
+/// How many predictions the explanations decide, one way or the other.
+double told(const RankingEffect& effect) { return effect.held + effect.broken; }
+
 std::vector<std::string> reasons_of(const Verdict& v) {
+  if (v.instances == 0) return {"no judged instance has an edge"};
   std::vector<std::string> reasons;
-  const auto told = [](const RankingEffect& e) { return e.held + e.broken; };
-  if (v.instances == 0) {
-    reasons.emplace_back("no judged instance has an edge");
-    return reasons;
-  }
   if (v.own.gap < kLeastGap)
     reasons.emplace_back(
         v.own.gap < -kLeastGap
@@ -67,13 +66,17 @@ std::vector<std::string> reasons_of(const Verdict& v) {
             : "the highest-ranked edges keep the prediction hardly better than the lowest-ranked "
               "ones");
   for (const RankingEffect& other : v.others)
-    if (other.ranking == kNames[kRandom]) {
-      if (told(v.own) < told(other) + kLeastGap)
-        reasons.emplace_back("random edges do as well at this size");
-    } else if (told(v.own) < told(other) - kLeastGap) {
-      reasons.push_back(fmt::format("the ranking by {} does better at this size", other.ranking));
-    }
+    if (other.ranking == kNames[kRandom] && told(v.own) < told(other) + kLeastGap)
+      reasons.emplace_back("random edges do as well at this size");
   return reasons;
+}
+
+/// The other ranking that decides clearly more predictions at this size, if there is one.
+std::string better_ranking(const Verdict& v) {
+  const auto best = std::max_element(
+      v.others.begin(), v.others.end(),
+      [](const RankingEffect& a, const RankingEffect& b) { return told(a) < told(b); });
+  return best != v.others.end() && told(*best) > told(v.own) + kLeastGap ? best->ranking : "";
 }
 
 }  // namespace
@@ -160,6 +163,8 @@ std::string in_words(const Verdict& v) {
         "and "
         "its edges are ranked by what would change that",
         percent(v.without_edges), fmt::join(v.classes_without_edges, ", "));
+  if (const std::string better = better_ranking(v); !better.empty())
+    words += fmt::format(". The ranking by {} does better at this size", better);
   if (v.size > 0.7) words += ". No small part of the edges is enough";
   if (v.reliable) return words;
   return fmt::format(

@@ -34,7 +34,7 @@ struct Verdict {
   double without_edges = 0;           ///< share of predictions that need no edge at all
   std::vector<std::int64_t> classes_without_edges;  ///< the classes of most of these
   bool reliable = false;
-  std::vector<std::string> reasons;  ///< why not, or what to know; and what to try
+  std::vector<std::string> reasons;  ///< why not
 
   [[nodiscard]] double score() const { return own.gap; }
 };

@@ -613,6 +613,11 @@ TEST(PGExplainer, JudgesHeldOutInstancesUnlessToldNotTo) {
   const FitReport report = fit(judged, p.model, instances_between(31, 51));
   ASSERT_TRUE(report.verdict);
   EXPECT_EQ(report.verdict->instances, 4);  // a fifth
+  EXPECT_TRUE(report.held_out);
+  PGExplainer of_few(options, 1);
+  const FitReport few = fit(of_few, p.model, instances_between(31, 36));
+  EXPECT_EQ(few.verdict->instances, 5);
+  EXPECT_FALSE(few.held_out);
   options.verdict = false;
   PGExplainer silent(options, 1);
   EXPECT_FALSE(fit(silent, p.model, instances_between(31, 51)).verdict);
