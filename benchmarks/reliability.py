@@ -188,8 +188,8 @@ def scatter(rows):
     svg += [f'<circle cx="{x(score):.1f}" cy="{y(auc):.1f}" r="3.5" fill="{colors[name]}" fill-opacity="0.7"/>'
             for name, _, auc, score, _ in rows]
     for i, (name, title) in enumerate(DATASETS.items()):
-        svg.append(f'<circle cx="{left + i * 95}" cy="{height - 10}" r="4" fill="{colors[name]}"/>'
-                   f'<text x="{left + 8 + i * 95}" y="{height - 6}">{title}</text>')
+        svg.append(f'<circle cx="{left - 40 + i * 103}" cy="{height - 10}" r="4" fill="{colors[name]}"/>'
+                   f'<text x="{left - 32 + i * 103}" y="{height - 6}">{title}</text>')
     svg.append(f'<text x="{x(0):.1f}" y="{height - 26}" text-anchor="middle">score of the verdict, without ground truth</text>'
                f'<text x="16" y="{y(.5):.1f}" transform="rotate(-90 16 {y(.5):.1f})" text-anchor="middle">AUC, held out</text></svg>')
     return "\n".join(svg) + "\n"

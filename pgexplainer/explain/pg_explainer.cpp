@@ -139,7 +139,8 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   report.held_out = held_out >= 3;
   double best = -std::numeric_limits<double>::infinity();
   bool finished = true, sound = false;
-  for (std::int64_t attempt = 0; finished && !sound && attempt <= options_.restarts; ++attempt) {
+  for (std::int64_t attempt = 0; attempt <= options_.restarts; ++attempt) {
+    if (!finished || sound || best >= wanted) break;
     const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(attempt) * 0x9E3779B97F4A7C15U;
     report.restarts += attempt > 0 ? 1 : 0;
     for (std::size_t k = 0; finished && k < weights.size() && best < wanted; ++k) {
