@@ -139,11 +139,11 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   report.held_out = held_out >= 3;
   double best = -std::numeric_limits<double>::infinity();
   bool finished = true, sound = false;
-  for (std::int64_t attempt = 0; attempt <= options_.restarts; ++attempt) {
-    if (!finished || sound || best >= wanted) break;
+  for (std::int64_t attempt = 0; finished && !sound && attempt <= options_.restarts; ++attempt) {
     const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(attempt) * 0x9E3779B97F4A7C15U;
     report.restarts += attempt > 0 ? 1 : 0;
-    for (std::size_t k = 0; finished && k < weights.size() && best < wanted; ++k) {
+    for (std::size_t k = 0; finished && k < weights.size(); ++k) {
+      if (sound && best >= wanted) break;
       const auto steps = [&](std::int64_t done, std::int64_t epochs, std::string_view message) {
         const auto tried = static_cast<std::int64_t>(k);
         return progress(tried * epochs + done, static_cast<std::int64_t>(weights.size()) * epochs,
