@@ -3,7 +3,7 @@
 
 Trains networks of several seeds, explains each with default settings and with every other method, and writes the
 tables and the figure of docs/reliability.md: agreement with ground truth on held-out instances, faithfulness against
-the other methods, and how the verdict goes with both. Under an hour on two cores.
+the other methods, and how the verdict goes with both. About an hour on two cores. Needs NumPy.
 
     benchmarks/reliability.py --data ../shared/data                    # seeds 5 to 14, as published
     benchmarks/reliability.py --data ../shared/data --gnn-seeds 0:5 --only trust --no-docs
@@ -213,6 +213,8 @@ def main():
     parser.add_argument("--only", default="networks,pooling,architectures,trust")
     parser.add_argument("--no-docs", action="store_true", help="print, and leave docs/reliability.md alone")
     arguments = parser.parse_args()
+    if not arguments.tool.exists():
+        sys.exit(f"there is no {arguments.tool}; build it with ./run, or give --tool")
     bench = Bench(arguments)
     seeds = range(*map(int, arguments.gnn_seeds.split(":")))
 

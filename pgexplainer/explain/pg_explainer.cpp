@@ -176,7 +176,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   }
   scorer_.emplace(fitted_->embedding_width, num_targets, options_.hidden);
   scorer_->transpose_first_weight(fitted_->theta.data(), weight_);
-  if (options_.verdict) {
+  if (options_.verdict && finished) {
     const std::vector<Instance> judged = judged_instances(instances, check);
     report.verdict = judge(model, explain(model, *this, judged, {}, workers.pool), workers.pool);
   }

@@ -160,8 +160,7 @@ std::string in_words(const Verdict& v) {
   if (!v.classes_without_edges.empty())
     words += fmt::format(
         ". {} of predictions need no edge: the network gives class {} to a graph without edges, "
-        "and "
-        "its edges are ranked by what would change that",
+        "and its edges are ranked by what would change that",
         percent(v.without_edges), fmt::join(v.classes_without_edges, ", "));
   if (const std::string better = better_ranking(v); !better.empty())
     words += fmt::format(". The ranking by {} does better at this size", better);
@@ -169,8 +168,7 @@ std::string in_words(const Verdict& v) {
   if (v.reliable) return words;
   return fmt::format(
       "do not rely on this: {} ({}). Try more instances or --epochs, another --necessity, or a "
-      "method "
-      "that explains each instance for itself, as --method occlusion",
+      "method that explains each instance for itself, as --method occlusion",
       fmt::join(v.reasons, "; "), words);
 }
 

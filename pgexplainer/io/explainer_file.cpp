@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "pgexplainer explainer";
-constexpr const char* kVersion = "1";
+constexpr const char* kVersion = "2";  // 1 had other options
 constexpr const char* kFeatureLogits = "feature_logits";
 
 /// Throws unless it is valid JSON.
@@ -74,8 +74,10 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
         where, kFormat);
   const auto version = content.metadata.find("version");
   if (version == content.metadata.end() || version->second != kVersion)
-    throw_bad_input("{}: explainer format version '{}' is not known; this program reads version {}",
-                    where, version == content.metadata.end() ? "" : version->second, kVersion);
+    throw_bad_input(
+        "{}: explainer format version '{}' is not known; this program reads version {}: fit the "
+        "explainer again",
+        where, version == content.metadata.end() ? "" : version->second, kVersion);
   const json options_json = parse_object(content, "options", where);
   const auto options =
       options_from_json<PGExplainerOptions>(options_json, where + ": metadata 'options'");

@@ -98,8 +98,7 @@ TEST_P(AuthorsExplainer, GivesThePublishedAuc) {
   PGExplainerOptions options;
   options.score = "sigmoid";
   const EdgeScorer<float> scorer(60, 1, options.hidden);
-  PGExplainer::Fitted fitted{
-      60, 1, std::vector<float>(scorer.layout().size()), {}};
+  PGExplainer::Fitted fitted{60, 1, std::vector<float>(scorer.layout().size()), {}};
   for (const Parameter& p : scorer.layout().parameters()) {
     const auto values = file_->vector<float>("explainer." + p.name);
     ASSERT_EQ(values.size(), p.size);
