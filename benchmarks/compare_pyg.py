@@ -233,13 +233,13 @@ def run_tool(tool, *words):
     return run.stdout
 
 
-def train_ours(tool, dataset, folder, epochs, batch_size, learning_rate=LEARNING_RATE):
+def train_ours(tool, dataset, folder, epochs, batch_size, lr=LEARNING_RATE):
     """Runs the tool; returns its JSON answer, the written tensors and the loss of each epoch."""
     output = Path(folder) / "model.safetensors"
     command = ["train", "--data", dataset.path, "-o", output, "--json", "--threads", "1"]
     command += ["--arch", "sum", "--norm", "l2", "--jk", "cat", "--pool", "max,mean"]
     command += ["--hidden", f"{HIDDEN},{HIDDEN},{HIDDEN}"]
-    command += ["--clip-value", "0", "--select", "last", "--learning-rate", learning_rate]
+    command += ["--clip-value", "0", "--select", "last", "--lr", lr]
     command += ["--epochs", epochs, "--batch-size", batch_size]
     answer = json.loads(run_tool(tool, *command))
     if "train_seconds" not in answer:
@@ -264,7 +264,7 @@ def check_same(tool, dataset, folder, epochs):
     problems = []
     model = make_model(dataset)
     # A learning rate of 0 writes the initial weights; whole-set batches leave nothing to the shuffle.
-    _, initial, _ = train_ours(tool, dataset, folder, 1, 0, learning_rate=0)
+    _, initial, _ = train_ours(tool, dataset, folder, 1, 0, lr=0)
     parameters = sum(t.numel() for t in initial.values())
     if parameters != sum(p.numel() for p in model.parameters()):
         problems.append(f"ours has {parameters} parameters, PyG's {sum(p.numel() for p in model.parameters())}")
@@ -335,7 +335,7 @@ TOLERANCE = 1e-4
 # What `pgexplainer` must be told to take PyG's steps.
 PYG_STEPS = "--objective paper --epochs 30 --batch-size 1 --target class --embedding last-convolution --tau-start 5"
 PYG_STEPS += " --tau-end 2 --size 0.05 --size-term sum --entropy 1 --entropy-term mean --sample-bias 0.01 --no-symmetric"
-PYG_STEPS += " --learning-rate 0.003 --hidden 64 --restarts 0 --holdout 0 --no-verdict"
+PYG_STEPS += " --lr 0.003 --hidden 64 --restarts 0 --holdout 0 --no-verdict"
 PAPER_STEPS = "--preset paper --epochs 30 --embedding last-convolution --restarts 0 --holdout 0 --no-verdict"
 FLOORS = {"inference-warm": 200, "inference-cold": 50, "graphs": 100, "fit": 100, "gnnexplainer": 60}
 INSTANCES = {"inference-warm": 20, "inference-cold": 20, "graphs": 40, "gnnexplainer": 5}  # timed, spread over all
@@ -494,7 +494,7 @@ class Subject:
         wanted = {
             "fit_options": {
                 "epochs": pg.epochs,
-                "learning_rate": pg.lr,
+                "lr": pg.lr,
                 "size": pg.coeffs["edge_size"],
                 "entropy": pg.coeffs["edge_ent"],
                 "tau_start": pg.coeffs["temp"][0],
@@ -505,7 +505,7 @@ class Subject:
             },
             "gnnexplainer_options": {
                 "epochs": gnn.epochs,
-                "learning_rate": gnn.lr,
+                "lr": gnn.lr,
                 "edge_size": gnn.coeffs["edge_size"],
                 "edge_entropy": gnn.coeffs["edge_ent"],
                 "feature_size": gnn.coeffs["node_feat_size"],

@@ -24,7 +24,7 @@ PAPER = {  # train, validation, test: Appendix B, table of accuracies
     "ba_2motifs": (1.00, 1.00, 1.00),
     "mutagenicity": (0.87, 0.89, 0.87),
 }
-SETTINGS = ["--arch", "paper", "--learning-rate", "0.003", "--epochs", "3000"]
+SETTINGS = ["--arch", "paper", "--lr", "0.003", "--epochs", "3000"]
 GRAPH_SETTINGS = ["--arch", "paper", "--epochs", "1000"]
 
 

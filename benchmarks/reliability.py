@@ -86,7 +86,7 @@ class Bench:
             if pool != "max":
                 words += ["--pool", pool]
             if arch != "paper":
-                words += ["--learning-rate", 0.005, "--epochs", 300]
+                words += ["--lr", 0.005, "--epochs", 300]
             self.run(*words)
         return path
 

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
       std::make_shared<NativeGnn<float>>(make_architecture({}, dataset), "paper", /*seed=*/1);
   TrainOptions training;
   training.epochs = 1000;
-  training.learning_rate = 0.01;
+  training.lr = 0.01;
   Trainer trainer(dataset, network, training, /*seed=*/1, /*threads=*/0);
   while (!trainer.finished()) trainer.run_epoch();
   trainer.finish();

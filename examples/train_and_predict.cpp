@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
       std::make_shared<NativeGnn<float>>(make_architecture({}, dataset), "paper", /*seed=*/1);
   TrainOptions options;
   options.epochs = 300;
-  options.learning_rate = 0.01;
+  options.lr = 0.01;
   Trainer trainer(dataset, model, options, /*seed=*/1, /*threads=*/1);
   while (!trainer.finished()) trainer.run_epoch();
   trainer.finish();

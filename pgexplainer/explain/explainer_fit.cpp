@@ -119,8 +119,7 @@ class Fit {
     for (std::int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
       history_.push_back(run_epoch(epoch));
       if (!std::isfinite(history_.back()))
-        throw_failed("the objective is no longer a number after epoch {}; lower --learning-rate",
-                     epoch + 1);
+        throw_failed("the objective is no longer a number after epoch {}; lower --lr", epoch + 1);
       if (options_.patience > 0) {
         // The same noise every time, so that epochs compare.
         const double loss = batch_loss(check_, kCheckEpoch, options_.epochs - 1, nullptr);
@@ -246,7 +245,7 @@ class Fit {
         const auto limit = static_cast<float>(options_.clip_value);
         for (float& g : gradient) g = std::clamp(g, -limit, limit);
       }
-      adam_step<float>({options_.learning_rate}, gradient, {}, adam_, theta_);
+      adam_step<float>({options_.lr}, gradient, {}, adam_, theta_);
     }
     return sum / static_cast<double>(order.size());
   }

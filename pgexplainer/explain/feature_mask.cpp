@@ -73,7 +73,7 @@ std::vector<float> fit_feature_mask(const Gnn& gnn, std::span<const InstanceGrap
                           1.0F / static_cast<float>(graphs.size()), network, gradient[at(i)]);
     });
     ordered_sum(gradient, std::span<float>(sum));
-    adam_step<float>({options.learning_rate}, sum, {}, adam, omega);
+    adam_step<float>({options.lr}, sum, {}, adam, omega);
   }
   return omega;
 }

@@ -15,7 +15,7 @@ namespace pgexplainer {
 
 struct FeatureMaskOptions {
   std::int64_t epochs = 100;
-  double learning_rate = 0.05;
+  double lr = 0.05;
   double tau = 1.0;
 };
 

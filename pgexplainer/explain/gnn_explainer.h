@@ -25,7 +25,7 @@ namespace pgexplainer {
 
 struct GnnExplainerOptions {
   std::int64_t epochs = 100;
-  double learning_rate = 0.01;
+  double lr = 0.01;
   double edge_size = 0.005;
   double edge_entropy = 1.0;
   double feature_size = 1.0;
@@ -38,7 +38,7 @@ struct GnnExplainerOptions {
   static void fields(Visitor&& field) {
     using O = GnnExplainerOptions;
     field("epochs", &O::epochs, Bounds{1, 1e9}, "steps of Adam for each instance");
-    field("learning_rate", &O::learning_rate, Bounds{0, 1e3}, "of Adam");
+    field("lr", &O::lr, Bounds{0, 1e3}, "learning rate of Adam");
     field("edge_size", &O::edge_size, Bounds{0, 1e9}, "weight of the sum of the edge mask");
     field("edge_entropy", &O::edge_entropy, Bounds{0, 1e9},
           "weight of the edge mask's mean entropy");
@@ -213,7 +213,7 @@ void MaskDescent<T>::step() {
     for (std::size_t i = 0; i < theta_.size(); ++i) hard_[i] = gradient_[i] != T(0) ? T(1) : T(0);
   }
   AdamOptions adam;
-  adam.learning_rate = options_.learning_rate;
+  adam.lr = options_.lr;
   adam_step<T>(adam, gradient_, {}, adam_, theta_);
 }
 

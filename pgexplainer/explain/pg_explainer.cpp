@@ -31,13 +31,13 @@ std::vector<std::string> score_warnings(const FitCheck& check) {
   if (check.told_apart == 0)
     warnings.emplace_back(
         "all edges of an instance have the same score: the explanation network has learnt "
-        "nothing; try more --epochs, a higher --learning-rate or a lower --size");
+        "nothing; try more --epochs, a higher --lr or a lower --size");
   const double share = static_cast<double>(check.saturated) /
                        static_cast<double>(std::max<std::int64_t>(check.edges, 1));
   if (share > 0.5)
     warnings.push_back(
         fmt::format("the masks of {:.0f} % of the edges are exactly 0 or 1, so only omega can rank "
-                    "them; for softer masks lower --learning-rate or --epochs",
+                    "them; for softer masks lower --lr or --epochs",
                     100.0 * share));
   return warnings;
 }

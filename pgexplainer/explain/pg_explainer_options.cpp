@@ -28,7 +28,7 @@ PGExplainerOptions paper() {
 
 /// The settings of the published notebooks: one step per epoch on the sum over instances, clipped
 /// gradients, the label as target, sigmoid scores. Their bugs are not emulated.
-PGExplainerOptions authors(double learning_rate, std::int64_t epochs, double size, double entropy,
+PGExplainerOptions authors(double lr, std::int64_t epochs, double size, double entropy,
                            double tau_start, double tau_end, double clip = 2.0,
                            double sample_bias = 0.0) {
   PGExplainerOptions o;
@@ -37,7 +37,7 @@ PGExplainerOptions authors(double learning_rate, std::int64_t epochs, double siz
   o.score = "sigmoid";
   o.reduction = "sum";
   o.entropy_term = "nodes-squared";
-  o.learning_rate = learning_rate;
+  o.lr = lr;
   o.epochs = epochs;
   o.size = size;
   o.entropy = entropy;

@@ -13,7 +13,7 @@ struct PGExplainerOptions {
   // Both objectives.
   std::string objective = "ranking";
   std::int64_t epochs = 50;
-  double learning_rate = 3e-3;
+  double lr = 3e-3;
   std::vector<std::int64_t> hidden = {64};
   std::string embedding = "classifier-input";
   std::int64_t batch_size = 0;
@@ -57,7 +57,7 @@ struct PGExplainerOptions {
     field("objective", &O::objective, Bounds{},
           "ranking: keep and remove at random sparsities; paper: Eq. (9) with regularisers");
     field("epochs", &O::epochs, Bounds{1, 1e9}, "passes over the instances");
-    field("learning_rate", &O::learning_rate, Bounds{0, 1e3}, "of Adam");
+    field("lr", &O::lr, Bounds{0, 1e3}, "learning rate of Adam");
     field("hidden", &O::hidden, Bounds{1, 65536}, "hidden widths of the explanation network");
     field("embedding", &O::embedding, Bounds{},
           "what z is: classifier-input (all layers the classifier reads, as released), last-layer "

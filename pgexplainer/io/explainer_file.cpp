@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "pgexplainer explainer";
-constexpr const char* kVersion = "2";  // 1 had other options
+constexpr const char* kVersion = "3";  // 1 and 2 had other options
 constexpr const char* kFeatureLogits = "feature_logits";
 
 /// Throws unless it is valid JSON.

@@ -236,7 +236,7 @@ void Trainer::step(std::vector<float>& gradient) {
       for (float& g : gradient) g *= static_cast<float>(options_.clip_norm / norm);
   }
   AdamOptions adam;
-  adam.learning_rate = options_.learning_rate;
+  adam.lr = options_.lr;
   adam.weight_decay = options_.weight_decay;
   adam_step<float>(adam, gradient, trainable_, state_.adam, model_->theta());
 }

@@ -19,7 +19,7 @@ namespace pgexplainer {
 
 struct TrainOptions {
   std::int64_t epochs = 1000;
-  double learning_rate = 1e-3;
+  double lr = 1e-3;
   double weight_decay = 0.0;
   double clip_value = 2.0;
   double clip_norm = 0.0;
@@ -30,7 +30,7 @@ struct TrainOptions {
   template <class Visitor>
   static void fields(Visitor&& field) {
     field("epochs", &TrainOptions::epochs, Bounds{1, 1e9}, "passes over the training set");
-    field("learning_rate", &TrainOptions::learning_rate, Bounds{0, 1e3}, "of Adam");
+    field("lr", &TrainOptions::lr, Bounds{0, 1e3}, "learning rate of Adam");
     field("weight_decay", &TrainOptions::weight_decay, Bounds{0, 1e3},
           "l2 penalty, added to the gradient");
     field("clip_value", &TrainOptions::clip_value, Bounds{0, 1e30},

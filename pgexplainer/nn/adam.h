@@ -10,7 +10,7 @@
 namespace pgexplainer {
 
 struct AdamOptions {
-  double learning_rate = 1e-3;
+  double lr = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
@@ -31,7 +31,7 @@ void adam_step(const AdamOptions& options, std::span<const T> gradient,
   state.v.resize(theta.size(), T(0));
   ++state.step;
   const auto t = static_cast<double>(state.step);
-  const T rate = static_cast<T>(options.learning_rate / (1.0 - std::pow(options.beta1, t)));
+  const T rate = static_cast<T>(options.lr / (1.0 - std::pow(options.beta1, t)));
   const T correction = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(options.beta2, t)));
   const T beta1 = static_cast<T>(options.beta1);
   const T beta2 = static_cast<T>(options.beta2);

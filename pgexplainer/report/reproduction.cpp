@@ -228,7 +228,7 @@ class Reproduction {
     train.epochs = dataset.task == Task::node ? amounts_.node_epochs : amounts_.graph_epochs;
     if (arch == "gat") {
       architecture.jk = "cat";
-      train.learning_rate = 0.01;
+      train.lr = 0.01;
       train.epochs = std::min<std::int64_t>(train.epochs, 300);
     }
     const fs::path path =

@@ -63,7 +63,7 @@ TEST_F(FitVerb, StartsFromAPresetAndTheCommandLineWins) {
         "--size 0.2 --score omega --no-symmetric --epochs 1 --preset authors-tree-grid"}) {
     const PGExplainerOptions mixed = fitted_options(order);
     EXPECT_EQ(mixed.objective, "paper");
-    EXPECT_EQ(mixed.learning_rate, 0.01);
+    EXPECT_EQ(mixed.lr, 0.01);
     EXPECT_EQ(mixed.target, "label");
     EXPECT_EQ(mixed.size, 0.2);
     EXPECT_EQ(mixed.score, "omega");

@@ -116,7 +116,7 @@ TEST_F(InfoOfExplaining, TellsExplainersOfLinksAndGraphsApart) {
 }
 
 TEST_F(InfoOfExplaining, RepeatsTheWarningsOfAFit) {
-  run(verb("fit") + "--epochs 1 --learning-rate 0 --restarts 0 -o " + explainer());
+  run(verb("fit") + "--epochs 1 --lr 0 --restarts 0 -o " + explainer());
   Safetensors content = read_safetensors(explainer());
   Json fit = Json::parse(content.metadata["fit"]);
   fit["warnings"] = {"beware"};

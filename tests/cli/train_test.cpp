@@ -155,7 +155,7 @@ TEST_F(Train, RefusesBadUsageAndLeavesAnOldModelAlone) {
       {base + " --arch missing.json", "no such file"},
       {base + " --epochs 0", "epochs"},
       {base + " --epochs many", "epochs"},
-      {base + " --learning-rate -1", "learning-rate"},
+      {base + " --lr -1", "lr"},
       {base + " --hidden 20,x", "hidden"},
       {base + " --pool median", "median"},
       {base + " --norm power", "norm"},

@@ -52,7 +52,7 @@ TEST(ExplanationQuality, FindsTheCyclesOfGeneratedTreesOldAndNew) {
       std::make_shared<NativeGnn<float>>(make_architecture({}, dataset), "test", 1);
   TrainOptions training;
   training.epochs = 300;
-  training.learning_rate = 0.01;
+  training.lr = 0.01;
   Trainer trainer(dataset, network, training, 1, 0);
   while (!trainer.finished()) trainer.run_epoch();
   trainer.finish();

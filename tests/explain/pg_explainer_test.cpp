@@ -156,14 +156,14 @@ TEST(PGExplainer, StepsFollowTheGradientOfTheWholeObjective) {
   PGExplainerOptions options = quick_options("paper");
   options.hidden = {4};
   options.epochs = 3;
-  options.learning_rate = 0;
+  options.lr = 0;
   options.tau_start = 4;
   options.tau_end = 1;
   options.sample_bias = 0.5;
   options.connectivity = 0.2;
   PGExplainer start(options, 5);
   fit(start, p.model, instances);
-  options.learning_rate = 0.01;
+  options.lr = 0.01;
   PGExplainer moved(options, 5);
   fit(moved, p.model, instances);
 
@@ -394,7 +394,7 @@ TEST(PGExplainerOptions, UnknownWordsAndBadNumbersAreRefused) {
   refused([](O& o) { o.reduction = "x"; }, {"reduction"});
   refused([](O& o) { o.epochs = 0; }, {"epochs"});
   refused([](O& o) { o.tau_start = 0; }, {"tau_start"});
-  refused([](O& o) { o.learning_rate = std::nan(""); }, {"learning_rate"});
+  refused([](O& o) { o.lr = std::nan(""); }, {"lr"});
   refused([](O& o) { o.keep_share_min = 0.95; }, {"keep_share_min", "keep_share_max"});
   refused([](O& o) { o.remove_share_max = 0.01; }, {"remove_share_min", "remove_share_max"});
   refused([](O& o) { o.necessity = {}; }, {"necessity", "at least one"});
@@ -486,7 +486,7 @@ TEST(PGExplainer, RanksTheInformativeFeatureFirst) {
       std::make_shared<NativeGnn<float>>(make_architecture(architecture, dataset), "test", 1);
   TrainOptions training;
   training.epochs = 150;
-  training.learning_rate = 0.02;
+  training.lr = 0.02;
   training.select = "last";
   Trainer trainer(dataset, network, training, 1, 1);
   while (!trainer.finished()) trainer.run_epoch();
@@ -527,7 +527,7 @@ TEST(PGExplainer, TakesTheFirstNecessityAsFaithfulAsGradientsOrTheBest) {
     PGExplainerOptions options = quick_options();
     options.holdout = 0;
     options.epochs = 20;
-    options.learning_rate = 0.05;
+    options.lr = 0.05;
     NodeGradient gradient({});
     GradientSaliency grad({});
     const double wanted =
@@ -584,7 +584,7 @@ TEST(PGExplainer, WarnsOfSaturatedMasks) {
 TEST(PGExplainer, BeginsAnewWhenTheRankingIsUpsideDown) {
   const SmallProblem p(small_tree_cycles(1));
   PGExplainerOptions options = quick_options();
-  options.learning_rate = 0;
+  options.lr = 0;
   options.epochs = 1;
   options.necessity = {0};
   int wrong = 0;
@@ -669,7 +669,7 @@ TEST(PGExplainer, RefusesAPopulationOnlyIfNoRankHasAnEdge) {
 TEST(PGExplainer, PatienceStopsAFitThatDoesNotImprove) {
   const SmallProblem p(small_tree_cycles(1));
   PGExplainerOptions options = quick_options();
-  options.learning_rate = 0;
+  options.lr = 0;
   options.epochs = 40;
   options.patience = 3;
   PGExplainer explainer(options, 1);
@@ -680,7 +680,7 @@ TEST(PGExplainer, SumsOrAveragesSamplesAndInstances) {
   const SmallProblem p(small_tree_cycles(1));
   const auto first_loss = [&](bool sample_mean, const char* reduction) {
     PGExplainerOptions options = quick_options("paper");
-    options.learning_rate = 0;
+    options.lr = 0;
     options.epochs = 1;
     options.samples = 4;
     options.sample_mean = sample_mean;

@@ -64,7 +64,7 @@ Worst run(const NpzArrays& file) {
   network.input.graph = graph.adjacency();
 
   GnnExplainerOptions options;
-  options.learning_rate = file.scalar<double>("adam_lr");
+  options.lr = file.scalar<double>("adam_lr");
   options.feature_mask = feature_mask_kind(file);
   options.symmetric = false;
   const std::vector<EdgeId> no_reverse(at(graph.num_edges()), kNoEdge);

@@ -20,7 +20,7 @@ PGExplainer fitted_explainer(const SmallProblem& p, const std::string& objective
   PGExplainerOptions options = quick_options(objective);
   options.embedding = embedding;
   options.features = true;
-  options.learning_rate = 1.0 / 3.0;  // survives the text of the file
+  options.lr = 1.0 / 3.0;  // survives the text of the file
   PGExplainer explainer(options, 0xFFFFFFFFFFFFFFF0U);
   fit(explainer, p.model, instances_between(0, 12));
   return explainer;

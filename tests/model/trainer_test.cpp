@@ -44,7 +44,7 @@ TEST(Trainer, LearnsBaShapes) {
   const auto model = network({}, dataset);
   TrainOptions options;
   options.epochs = 400;
-  options.learning_rate = 0.01;
+  options.lr = 0.01;
   Trainer trainer(dataset, model, options, 3, 1);
   while (!trainer.finished()) trainer.run_epoch();
   EXPECT_LT(trainer.state().history.back().loss, 0.5 * trainer.state().history.front().loss);
@@ -88,7 +88,7 @@ TEST(Trainer, KeepsTheBestValidationEpoch) {
   const auto model = network({}, dataset);
   TrainOptions options;
   options.epochs = 60;
-  options.learning_rate = 0.05;
+  options.lr = 0.05;
   Trainer trainer(dataset, model, options, 3, 1);
   while (!trainer.finished()) trainer.run_epoch();
   trainer.finish();
@@ -111,7 +111,7 @@ TEST(Trainer, KeepsTheBestValidationEpoch) {
 TEST(Trainer, StopsWhenPatienceEnds) {
   const Dataset dataset = generate_ba_shapes({}, 1);
   TrainOptions options;
-  options.learning_rate = 0;  // never gets better
+  options.lr = 0;  // never gets better
   options.patience = 5;
   Trainer trainer(dataset, network({}, dataset), options, 3, 1);
   while (!trainer.finished()) trainer.run_epoch();

@@ -105,7 +105,7 @@ TEST(L2NormKernel, ReluKeepsNotANumber) {
 
 TEST(Adam, TakesTheStepsOfTheFormula) {
   AdamOptions options;
-  options.learning_rate = 0.1;
+  options.lr = 0.1;
   options.weight_decay = 0.01;
   std::vector<double> theta{1.0, -2.0};
   const std::vector<std::uint8_t> trainable{1, 0};

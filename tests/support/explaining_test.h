@@ -20,7 +20,7 @@ class ExplainingTest : public testing::Test {
  protected:
   void SetUp() override {
     run("generate ba-shapes --base-nodes 40 --edges-per-node 2 --num-motifs 8 -o " + data());
-    run("train --epochs 200 --learning-rate 0.01 --data " + data() + " -o " + model());
+    run("train --epochs 200 --lr 0.01 --data " + data() + " -o " + model());
   }
 
   [[nodiscard]] std::string file(const std::string& name) const {
