@@ -55,14 +55,15 @@ ModelSpec make_architecture(const ArchitectureOptions& options, const Dataset& d
   const bool paper = options.arch == "paper";
   const bool on_nodes = dataset.task == Task::node;
   if (options.hidden.empty()) throw_bad_input("--hidden names no layer");
-  if (!options.jk.empty() && options.jk != "cat" && options.jk != "last")
-    throw_bad_input("--jk is '{}', expected cat or last", options.jk);
 
   ModelSpec spec;
   spec.task = dataset.task;
   spec.in_channels = dataset.x.cols();
   spec.num_classes = dataset.num_classes();
-  spec.concatenate_blocks = options.jk.empty() ? paper && on_nodes : options.jk == "cat";
+  if (!options.jk.empty())
+    spec.jumping_knowledge = parse_jumping_knowledge(options.jk, "--jk");
+  else if (paper && on_nodes)
+    spec.jumping_knowledge = JumpingKnowledge::cat;
   for (std::size_t k = 0; k < options.hidden.size(); ++k) {
     const bool last = k + 1 == options.hidden.size();
     std::vector<json>& block = spec.blocks.emplace_back();

@@ -28,8 +28,8 @@ struct ArchitectureOptions {
     field("pool", &ArchitectureOptions::pool, Bounds{},
           "graph task: any of max, mean, add, concatenated");
     field("jk", &ArchitectureOptions::jk, Bounds{},
-          "cat: the classifier reads all layers; last: the last one (default: cat for paper on "
-          "nodes, else last)");
+          "cat: the classifier reads all layers; max: their largest entries; last: the last one "
+          "(default: cat for paper on nodes, else last)");
     field("norm", &ArchitectureOptions::norm, Bounds{}, "after each layer: none, batch, layer, l2");
     field("dropout", &ArchitectureOptions::dropout, Bounds{0, 0.95}, "before the classifier");
     field("heads", &ArchitectureOptions::heads, Bounds{1, 1024}, "attention heads, averaged");

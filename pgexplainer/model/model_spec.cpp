@@ -13,12 +13,22 @@ const char* word(Aggregation aggregation) {
                                             : "max";
 }
 
+const char* word(JumpingKnowledge kind) {
+  return kind == JumpingKnowledge::cat ? "cat" : kind == JumpingKnowledge::max ? "max" : "last";
+}
+
 std::vector<json> layer_list(const json& list, const std::string& where) {
   if (!list.is_array()) throw_bad_input("{} must be a list of layers", where);
   return {list.begin(), list.end()};
 }
 
 }  // namespace
+
+JumpingKnowledge parse_jumping_knowledge(const std::string& name, const std::string& where) {
+  for (const auto kind : {JumpingKnowledge::last, JumpingKnowledge::cat, JumpingKnowledge::max})
+    if (name == word(kind)) return kind;
+  throw_bad_input("{} is {}, expected last, cat or max", where, name);
+}
 
 ModelSpec parse_model_spec(const json& json, const std::string& where) {
   if (!json.is_object()) throw_bad_input("{}: a model is described by a JSON object", where);
@@ -66,10 +76,8 @@ ModelSpec parse_model_spec(const json& json, const std::string& where) {
 
   if (json.contains("jumping_knowledge")) {
     const nlohmann::json& kind = json["jumping_knowledge"];
-    if (kind != "cat" && kind != "last")
-      throw_bad_input("{}: 'jumping_knowledge' is {}, expected \"cat\" or \"last\"", where,
-                      kind.dump());
-    spec.concatenate_blocks = kind == "cat";
+    spec.jumping_knowledge = parse_jumping_knowledge(
+        kind.is_string() ? kind.get<std::string>() : kind.dump(), where + ": 'jumping_knowledge'");
   }
   if (spec.task == Task::graph) {
     const nlohmann::json& readout = get("readout");
@@ -90,7 +98,7 @@ json to_json(const ModelSpec& spec) {
                  {"in_channels", spec.in_channels},
                  {"num_classes", spec.num_classes},
                  {"blocks", spec.blocks},
-                 {"jumping_knowledge", spec.concatenate_blocks ? "cat" : "last"},
+                 {"jumping_knowledge", word(spec.jumping_knowledge)},
                  {"classifier", spec.classifier}};
   if (spec.task == Task::graph) {
     result["readout"] = json::array();

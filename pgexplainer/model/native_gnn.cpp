@@ -50,7 +50,11 @@ NativeGnn<T>::NativeGnn(ModelSpec spec, const std::string& where, std::uint64_t 
     block_width_.push_back(width);
     concatenated += width;
   }
-  if (spec_.concatenate_blocks) width = concatenated;
+  if (spec_.jumping_knowledge == JumpingKnowledge::cat) width = concatenated;
+  for (const Index block : block_width_)
+    if (spec_.jumping_knowledge == JumpingKnowledge::max && block != width)
+      throw_bad_input("{}: jumping_knowledge max needs blocks of one width, these are {} wide",
+                      where, fmt::join(block_width_, ", "));
   if (spec_.task == Task::graph) width *= static_cast<Index>(spec_.readout.size());
   for (std::size_t l = 0; l < spec_.classifier.size(); ++l) {
     width =
@@ -92,9 +96,14 @@ LayerContext<T> NativeGnn<T>::context_of(const GnnInput<T>& input, std::span<con
   return context;
 }
 
-/// The blocks side by side, as many rows as the last of them has.
+/// The blocks side by side or their largest entries, as many rows as the last of them has.
 template <class T>
-void NativeGnn<T>::concatenate(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const {
+void NativeGnn<T>::combine(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const {
+  if (spec_.jumping_knowledge == JumpingKnowledge::max) {
+    z = *blocks.back();
+    for (const Matrix<T>* block : blocks) z = z.cwiseMax(block->topRows(z.rows()));
+    return;
+  }
   Index width = 0;
   for (const Index w : block_width_) width += w;
   z.resize(blocks.back()->rows(), width);
@@ -103,6 +112,27 @@ void NativeGnn<T>::concatenate(std::span<const Matrix<T>* const> blocks, Matrix<
     copy_columns(*blocks[b], z.rows(), z, column);
     column += block_width_[b];
   }
+}
+
+/// dblock += what dL/dz gives to a block; of equal largest entries the first block's counts.
+template <class T>
+void NativeGnn<T>::combine_backward(const Workspace& workspace, std::size_t block,
+                                    Matrix<T>& dblock) const {
+  const Matrix<T>&z = workspace.z, &dz = workspace.dz;
+  if (spec_.jumping_knowledge == JumpingKnowledge::cat) {
+    Index column = 0;
+    for (std::size_t b = 0; b < block; ++b) column += block_width_[b];
+    return add_columns(dz, column, dblock);
+  }
+  const auto first_with = [&](Index i, Index j) {
+    std::size_t b = 0;
+    while (workspace.blocks[b].back().out(i, j) != z(i, j)) ++b;
+    return b;
+  };
+  for (Index i = 0; i < z.rows(); ++i)
+    for (Index j = 0; j < z.cols(); ++j)
+      if (workspace.blocks[block].back().out(i, j) == z(i, j) && first_with(i, j) == block)
+        dblock(i, j) += dz(i, j);
 }
 
 template <class T>
@@ -140,10 +170,10 @@ const Matrix<T>& NativeGnn<T>::encode(const GnnInput<T>& input, std::span<const 
       x = &step.out;
     }
   }
-  if (kind != Embedding::classifier_input || !spec_.concatenate_blocks) return *x;
+  if (kind != Embedding::classifier_input || !combines_blocks()) return *x;
   std::vector<const Matrix<T>*> outputs;
   for (const auto& steps : workspace.blocks) outputs.push_back(&steps.back().out);
-  concatenate(outputs, workspace.z);
+  combine(outputs, workspace.z);
   return workspace.z;
 }
 
@@ -193,7 +223,7 @@ template <class T>
 void NativeGnn<T>::backward(const GnnInput<T>& input, const Matrix<T>& dlogits,
                             Workspace& workspace, const LayerGradients<T>& gradient) const {
   const LayerContext<T>& context = workspace.context;
-  const Matrix<T>& z = spec_.concatenate_blocks ? workspace.z : workspace.blocks.back().back().out;
+  const Matrix<T>& z = combines_blocks() ? workspace.z : workspace.blocks.back().back().out;
   const Matrix<T>& classified = spec_.task == Task::graph ? workspace.pooled : z;
   Matrix<T>& dclassified = spec_.task == Task::graph ? workspace.dpooled : workspace.dz;
   if (classifier_.empty())
@@ -214,17 +244,12 @@ void NativeGnn<T>::backward(const GnnInput<T>& input, const Matrix<T>& dlogits,
   }
 
   Matrix<T>& dblock = workspace.dblock;
-  Index column = z.cols();
+  if (combines_blocks())
+    dblock.setZero(z.rows(), block_width_.back());
+  else
+    dblock = workspace.dz;
   for (std::size_t b = blocks_.size(); b-- > 0;) {
-    if (!spec_.concatenate_blocks) {
-      if (b + 1 == blocks_.size()) dblock = workspace.dz;
-    } else {
-      column -= block_width_[b];
-      if (b + 1 == blocks_.size())
-        dblock = workspace.dz.middleCols(column, block_width_[b]);
-      else
-        add_columns(workspace.dz, column, dblock);
-    }
+    if (combines_blocks()) combine_backward(workspace, b, dblock);
     const Matrix<T>& block_input = b > 0 ? workspace.blocks[b - 1].back().out : *input.x;
     Matrix<T>* dinput = b > 0 ? &workspace.blocks[b].front().dx : gradient.x;
     backward_layers(blocks_[b], block_input, workspace.blocks[b], dblock, context, gradient,
@@ -244,7 +269,7 @@ void NativeGnn<T>::update_buffers(const Workspace& workspace) {
 
 template <class T>
 const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding kind) const {
-  if (kind == Embedding::classifier_input && spec_.concatenate_blocks) return workspace.z;
+  if (kind == Embedding::classifier_input && combines_blocks()) return workspace.z;
   const Place last = last_layer(kind);
   return workspace.blocks[last.block][last.layer].out;
 }
@@ -252,7 +277,7 @@ const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding k
 template <class T>
 Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind) const {
   const LayerContext<T> context = context_of(input, {}, {});
-  const bool keeps_blocks = kind == Embedding::classifier_input && spec_.concatenate_blocks;
+  const bool keeps_blocks = kind == Embedding::classifier_input && combines_blocks();
   int convolutions_left = num_convolutions_;
   std::vector<Matrix<T>> outputs;  // of the blocks that are still needed
   Matrix<T> result;                // of the last layer
@@ -277,7 +302,7 @@ Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind) const {
   std::vector<const Matrix<T>*> all;
   for (const Matrix<T>& output : outputs) all.push_back(&output);
   Matrix<T> z;
-  concatenate(all, z);
+  combine(all, z);
   return z;
 }
 

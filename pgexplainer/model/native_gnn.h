@@ -83,7 +83,11 @@ class NativeGnn {
   [[nodiscard]] Place last_layer(Embedding kind) const;  // that Z needs
   static LayerContext<T> context_of(const GnnInput<T>& input, std::span<const T> edge_mask,
                                     const Phase& phase);
-  void concatenate(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const;
+  [[nodiscard]] bool combines_blocks() const {
+    return spec_.jumping_knowledge != JumpingKnowledge::last;
+  }
+  void combine(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const;
+  void combine_backward(const Workspace& workspace, std::size_t block, Matrix<T>& dblock) const;
   void backward_layers(const Layers& layers, const Matrix<T>& input, Steps& steps,
                        const Matrix<T>& dout, const LayerContext<T>& context,
                        const LayerGradients<T>& gradient, Matrix<T>* dinput) const;

@@ -54,16 +54,21 @@ void gine_aggregate_backward(const LayerContext<T>& context, const std::vector<T
 template <class T>
 GinConv<T>::GinConv(const GinConvOptions& options, bool edge_features, const std::string& name,
                     Index in, ParameterLayout& layout)
-    : edge_channels_(!edge_features         ? 0
+    : in_channels_(in),
+      edge_channels_(!edge_features         ? 0
                      : options.edge_dim > 0 ? options.edge_dim
                                             : in),
       eps_(layout.add(name + ".eps", {1}, Init::constant(options.eps), options.train_eps)),
       train_eps_(options.train_eps) {
+  if (options.mlp ? options.out_channels < 1 : options.out_channels > 0)
+    throw_bad_input("{}: out_channels is {}; {}", name, options.out_channels,
+                    options.mlp ? "expected 1 or more" : "without MLP it is the input's width");
   if (options.hidden.size() > kMostHidden)
     throw_bad_input("{}: the MLP of a GIN layer has {} hidden layers, at most {} are supported",
                     name, options.hidden.size(), kMostHidden);
   if (edge_features && options.edge_dim > 0)
     edge_ = LinearSlots::add(layout, name + ".lin.", options.edge_dim, in, true);
+  if (!options.mlp) return;
   std::vector<std::int64_t> widths = options.hidden;
   if (widths.empty()) widths.push_back(options.out_channels);
   widths.push_back(options.out_channels);
@@ -92,6 +97,10 @@ void GinConv<T>::forward(const T* theta, const LayerContext<T>& context, const M
     gine_aggregate(edges, saved.coefficient, x, *attr, sum);
   }
   sum += (T(1) + theta[eps_.offset]) * x.topRows(context.num_rows);
+  if (mlp_.empty()) {
+    out = sum;
+    return;
+  }
 
   const Matrix<T>* input = &sum;
   for (std::size_t k = 0; k + 1 < mlp_.size(); ++k) {

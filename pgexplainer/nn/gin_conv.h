@@ -1,7 +1,8 @@
 // GINConv (Xu et al., ICLR 2019):  MLP((1 + eps) x_i + sum_e c_e x_j)
 // GINEConv (Hu et al., ICLR 2020): MLP((1 + eps) x_i + sum_e c_e ReLU(x_j + a_e)), a_e = edge
 // features, through a linear map `lin` when edge_dim is given. The MLP is nn.0, ReLU, nn.2, ReLU,
-// ...; PyG reads no edge weights here.
+// ...; without it, any other network of rows can follow as layers of its own. PyG reads no edge
+// weights here.
 #pragma once
 
 #include <string>
@@ -14,15 +15,18 @@ namespace pgexplainer {
 struct GinConvOptions {
   std::int64_t out_channels = 0;
   std::vector<std::int64_t> hidden;
+  bool mlp = true;
   double eps = 0.0;
   bool train_eps = false;
   std::int64_t edge_dim = 0;
 
   template <class Visitor>
   static void fields(Visitor&& field) {
-    field("out_channels", &GinConvOptions::out_channels, Bounds{1, 65536}, "width of the output");
+    field("out_channels", &GinConvOptions::out_channels, Bounds{0, 65536},
+          "width of the output; not given without MLP");
     field("hidden", &GinConvOptions::hidden, Bounds{1, 65536},
           "widths inside the MLP; [] = out_channels once");
+    field("mlp", &GinConvOptions::mlp, Bounds{}, "false: the weighted sum alone");
     field("eps", &GinConvOptions::eps, Bounds{-1e6, 1e6}, "initial eps");
     field("train_eps", &GinConvOptions::train_eps, Bounds{}, "learn eps");
     field(
@@ -37,7 +41,9 @@ class GinConv final : public Layer<T> {
   GinConv(const GinConvOptions& options, bool edge_features, const std::string& name, Index in,
           ParameterLayout& layout);
 
-  [[nodiscard]] Index out_channels() const override { return mlp_.back().weight.rows; }
+  [[nodiscard]] Index out_channels() const override {
+    return mlp_.empty() ? in_channels_ : mlp_.back().weight.rows;
+  }
   [[nodiscard]] bool passes_messages() const override { return true; }
   [[nodiscard]] Index edge_channels() const override { return edge_channels_; }
 
@@ -48,11 +54,12 @@ class GinConv final : public Layer<T> {
                 const LayerGradients<T>& gradient) const override;
 
  private:
+  Index in_channels_;
   Index edge_channels_;  // 0: GINConv
   Slot eps_;
   bool train_eps_;
   LinearSlots edge_;
-  std::vector<LinearSlots> mlp_;
+  std::vector<LinearSlots> mlp_;  // may be empty
 };
 
 }  // namespace pgexplainer

@@ -89,6 +89,10 @@ const std::map<std::string, Maker<T>>& makers() {
       {"ELU", activation<T>(ActivationKind::elu)},
       {"LeakyReLU", activation<T>(ActivationKind::leaky_relu)},
       {"Tanh", activation<T>(ActivationKind::tanh)},
+      {"Sigmoid", activation<T>(ActivationKind::sigmoid)},
+      {"Softplus", activation<T>(ActivationKind::softplus)},
+      {"GELU", activation<T>(ActivationKind::gelu)},
+      {"SiLU", activation<T>(ActivationKind::silu)},
       {"L2Norm",
        [](const Request& r) {
          (void)r.options<NoOptions>();

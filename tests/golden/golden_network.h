@@ -37,7 +37,7 @@ inline ModelSpec golden_network_spec(const NpzArrays& file, const std::string& p
   const bool bench = width.size() > 1 && reads == (task == Task::graph ? 2 * all : all);
   if (!bench && reads != width.back())
     throw_bad_input("{}lin.weight reads {} columns, which fits neither network", prefix, reads);
-  spec.concatenate_blocks = bench;
+  if (bench) spec.jumping_knowledge = JumpingKnowledge::cat;
   for (std::size_t k = 0; k < width.size(); ++k) {
     auto& block = spec.blocks.emplace_back();
     block.push_back({{"type", "GCNConv"},

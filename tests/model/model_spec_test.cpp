@@ -19,7 +19,7 @@ const char* kGraphModel = R"({
 TEST(ModelSpec, SurvivesARoundTrip) {
   const ModelSpec spec = parse_model_spec(json::parse(kGraphModel), "test");
   EXPECT_EQ(spec.readout.size(), 2U);
-  EXPECT_TRUE(spec.concatenate_blocks);
+  EXPECT_EQ(spec.jumping_knowledge, JumpingKnowledge::cat);
   EXPECT_EQ(to_json(parse_model_spec(to_json(spec), "again")), to_json(spec));
   const NativeGnn<float> model(spec, "test", 1);
   EXPECT_EQ(model.layout().find("lin.weight")->shape, (std::vector<std::int64_t>{2, 18}));

@@ -128,7 +128,7 @@ TEST(Gnn, OffersEachKindOfEmbedding) {
   ModelSpec spec;
   spec.in_channels = 3;
   spec.num_classes = 2;
-  spec.concatenate_blocks = true;
+  spec.jumping_knowledge = JumpingKnowledge::cat;
   for (const char* name : {"a", "b"})
     spec.blocks.push_back(
         {{{"type", "GCNConv"}, {"name", name}, {"out_channels", 4}}, {{"type", "ReLU"}}});

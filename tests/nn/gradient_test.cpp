@@ -38,6 +38,7 @@ const Case kCases[] = {
     {"sage_sum_noroot",
      R"({"type":"SAGEConv","name":"c","out_channels":4,"aggr":"sum","normalize":true,"root_weight":false})"},
     {"gin", R"({"type":"GINConv","name":"c","out_channels":4,"hidden":[5,6],"train_eps":true})"},
+    {"gin_no_mlp", R"({"type":"GINConv","name":"c","mlp":false,"train_eps":true})"},
     {"gine", R"({"type":"GINEConv","name":"c","out_channels":4,"train_eps":true})", 3},
     {"gine_mapped", R"({"type":"GINEConv","name":"c","out_channels":4,"edge_dim":2})", 2},
     {"gat", R"({"type":"GATConv","name":"c","out_channels":4})"},
@@ -65,6 +66,10 @@ const Case kCases[] = {
     {"elu", R"({"type":"ELU","alpha":0.7})"},
     {"leaky_relu", R"({"type":"LeakyReLU","negative_slope":0.1})"},
     {"tanh", R"({"type":"Tanh"})"},
+    {"sigmoid", R"({"type":"Sigmoid"})"},
+    {"softplus", R"({"type":"Softplus"})"},
+    {"gelu", R"({"type":"GELU"})"},
+    {"silu", R"({"type":"SiLU"})"},
 };
 
 /// Self-loops, parallel edges, nodes without incoming edges and single nodes all occur.

@@ -52,18 +52,20 @@ inline ModelSpec random_model_spec(Task task) {
       R"({"type":"GATv2Conv","heads":2,"concat":false})",
       R"({"type":"TransformerConv","edge_dim":2})"};
   static const std::vector<std::string> kOthers = {
-      R"({"type":"ReLU"})", R"({"type":"ELU"})", R"({"type":"Tanh"})", R"({"type":"L2Norm"})",
+      R"({"type":"ReLU"})", R"({"type":"ELU"})", R"({"type":"GELU"})", R"({"type":"L2Norm"})",
       R"({"type":"LayerNorm","name":"norm","mode":"node"})"};
   ModelSpec spec;
   spec.task = task;
   spec.in_channels = 3;
   spec.num_classes = 2;
-  spec.concatenate_blocks = *rc::gen::arbitrary<bool>();
+  spec.jumping_knowledge =
+      *rc::gen::element(JumpingKnowledge::last, JumpingKnowledge::cat, JumpingKnowledge::max);
   const auto blocks = *rc::gen::inRange(1, 4);
   for (int b = 0; b < blocks; ++b) {
     nlohmann::json layer = nlohmann::json::parse(*rc::gen::elementOf(kConvolutions));
     layer["name"] = "conv" + std::to_string(b);
-    layer["out_channels"] = 4;
+    if (layer.value("mlp", true))
+      layer["out_channels"] = layer.contains("heads") && layer.value("concat", true) ? 2 : 4;
     nlohmann::json other = nlohmann::json::parse(*rc::gen::elementOf(kOthers));
     if (other.contains("name")) other["name"] = "norm" + std::to_string(b);
     spec.blocks.push_back({layer, other});
