@@ -87,10 +87,11 @@ void evaluate(const Arguments& arguments) {
   const PGExplainerOptions options = arguments.pg_explainer.options();
   std::unique_ptr<PGExplainer> fitted;
   if (!arguments.explainer.empty()) {
-    if (const std::string option = arguments.pg_explainer.first_given(); !option.empty())
+    if (const std::string option = arguments.pg_explainer.first_given(true); !option.empty())
       throw_bad_input("{} is for fitting, but --explainer is fitted already; leave one out",
                       option);
     fitted = std::move(read_explainer(arguments.explainer).explainer);
+    if (!arguments.pg_explainer.first_given().empty()) fitted->set_refine(options.refine);
   }
   const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::vector<Instance>& instances = loaded->instances;

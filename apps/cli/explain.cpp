@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 #include "apps/cli/cli.h"
@@ -29,6 +30,7 @@ struct Arguments {
   std::string explainer, method, output, pictures;
   std::int64_t max_pictures = 20;
   std::string shard;
+  std::optional<std::int64_t> refine;
   bool resume = false, all_edges = false;
   bool selected_only = false;  // the edges are chosen by options, and not all are to be written
   SelectionOptions selection;
@@ -66,6 +68,7 @@ std::unique_ptr<Explainer> chosen_explainer(const Arguments& arguments) {
         file.fit.is_object() ? file.fit.value("verdict", nlohmann::json()) : nlohmann::json();
     if (verdict.is_object() && !verdict.value("reliable", true) && communicator().is_root())
       fmt::print(stderr, "warning: {}: {}\n", arguments.explainer, verdict.value("words", ""));
+    if (arguments.refine) file.explainer->set_refine(*arguments.refine);
     return std::move(file.explainer);
   }
   if (pg)
@@ -73,6 +76,8 @@ std::unique_ptr<Explainer> chosen_explainer(const Arguments& arguments) {
         "pgexplainer needs --explainer FILE, made by `pgexplainer fit`; or choose another --method "
         "({})",
         fmt::join(method_names(), ", "));
+  if (arguments.refine)
+    throw_bad_input("--refine is for pgexplainer; --method {} does not know it", arguments.method);
   return make_explainer(arguments.method, arguments.common.seed);
 }
 
@@ -100,6 +105,7 @@ std::string job_of(const Arguments& arguments, const Explainer& explainer, const
       {"data", fmt::format("{:016x}", fingerprint(dataset))},
       {"model", sha256_of_file(arguments.explaining.model)},
       {"explainer", arguments.explainer.empty() ? "" : sha256_of_file(arguments.explainer)},
+      {"refine", arguments.refine ? nlohmann::json(*arguments.refine) : nlohmann::json()},
       {"method", explainer.method()},
       {"seed", arguments.common.seed},
       {"instances", arguments.explaining.instances},
@@ -233,6 +239,11 @@ void add_explain(CLI::App& app) {
   add_explaining_arguments(*verb, arguments->explaining);
   verb->add_option("--explainer", arguments->explainer,
                    "a fitted PGExplainer (.safetensors, from `pgexplainer fit`)");
+  verb->add_option(
+          "--refine", arguments->refine,
+          "so many steps that sharpen the scores of each instance for itself, more faithful "
+          "and slower: 25 do; 0 = the network's scores alone")
+      ->option_text("(default: as the explainer was fitted, 0)");
   verb->add_option("--method", arguments->method,
                    fmt::format("one of {}", fmt::join(method_names(), ", ")))
       ->option_text("(default pgexplainer)");

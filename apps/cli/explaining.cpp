@@ -180,10 +180,11 @@ PGExplainerOptions PGExplainerArguments::options() const {
   return options;
 }
 
-std::string PGExplainerArguments::first_given() const {
+std::string PGExplainerArguments::first_given(bool only_for_fitting) const {
   if (!preset_.empty()) return "--preset";
   std::string first;
   PGExplainerOptions::fields([&](std::string_view name, auto, Bounds, std::string_view) {
+    if (only_for_fitting && name == "refine") return;
     if (first.empty() && verb_->get_option(dashed(name))->count() > 0) first = dashed(name);
   });
   return first;

@@ -45,8 +45,9 @@ class PGExplainerArguments {
  public:
   void add_to(CLI::App& verb);
   [[nodiscard]] PGExplainerOptions options() const;
-  /// The first of these options that was given, as "--epochs"; empty = none.
-  [[nodiscard]] std::string first_given() const;
+  /// The first of these options that was given, as "--epochs"; empty = none. Of `refine` a fitted
+  /// explainer can make use, too.
+  [[nodiscard]] std::string first_given(bool only_for_fitting = false) const;
 
  private:
   CLI::App* verb_ = nullptr;

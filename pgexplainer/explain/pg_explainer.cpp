@@ -15,6 +15,7 @@
 #include "pgexplainer/explain/feature_mask.h"
 #include "pgexplainer/explain/gradient_saliency.h"
 #include "pgexplainer/explain/node_gradient.h"
+#include "pgexplainer/explain/refinement.h"
 
 namespace pgexplainer {
 namespace {
@@ -183,6 +184,11 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   return report;
 }
 
+void PGExplainer::set_refine(std::int64_t steps) {
+  options_.refine = steps;
+  check_options(options_);
+}
+
 void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance> instances,
                           ThreadPool& pool) {
   if (const std::size_t features = fitted().feature_logits.size();
@@ -249,6 +255,7 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
     omega = omega_of(*z, local_projections);
   }
   Scores scores{{omega.begin(), omega.end()}, fitted().feature_logits};
+  refine_scores(instance, run, options_.refine, scores.edge);
   if (options_.score == "sigmoid")
     for (float& value : scores.edge) value = sigmoid(value);
   return scores;

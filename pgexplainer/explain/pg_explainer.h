@@ -30,6 +30,8 @@ class PGExplainer final : public Explainer {
 
   [[nodiscard]] const PGExplainerOptions& options() const { return options_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  /// The option `refine`, which explaining reads and fitting does not.
+  void set_refine(std::int64_t steps);
   /// Throws unless fitted.
   [[nodiscard]] const Fitted& fitted() const;
 

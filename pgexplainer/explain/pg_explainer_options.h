@@ -27,6 +27,7 @@ struct PGExplainerOptions {
   bool verdict = true;
   std::int64_t patience = 0;
   std::string score = "omega";
+  std::int64_t refine = 0;
   bool features = false;
   // The ranking objective.
   std::vector<double> necessity = {0, 0.03, 0.1, 0.3, 1};
@@ -80,6 +81,10 @@ struct PGExplainerOptions {
           "stop after so many epochs without a better held-out objective; 0 = never");
     field("score", &O::score, Bounds{},
           "what edges are ranked by: omega, or sigmoid (as released; saturates)");
+    field("refine", &O::refine, Bounds{0, 1e6},
+          "steps that sharpen the scores of each explained instance for itself: more faithful, "
+          "slower; "
+          "25 do; 0 = the network's scores alone");
     field("features", &O::features, Bounds{},
           "also learn which features matter to the population (Appendix D)");
     field("necessity", &O::necessity, Bounds{0, 1e9},

@@ -161,6 +161,22 @@ TEST_F(ExplainVerb, WritesTheChosenEdgesAloneWhenTheyAreChosen) {
   expect_refused(fitted("--topk -3", "x.jsonl"), "--topk");
 }
 
+TEST_F(ExplainVerb, RefinesTheScoresOfAFittedExplainerWhenAsked) {
+  run(fitted("--instances 40:44", "plain.jsonl"));
+  run(fitted("--instances 40:44 --refine 0", "zero.jsonl"));
+  run(fitted("--instances 40:44 --refine 5", "refined.jsonl"));
+  EXPECT_EQ(bytes(file("zero.jsonl")), bytes(file("plain.jsonl")));
+  const auto plain = read_explanations(file("plain.jsonl"));
+  const auto refined = read_explanations(file("refined.jsonl"));
+  ASSERT_EQ(refined.size(), plain.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_EQ(refined[i].edges, plain[i].edges);
+    EXPECT_NE(refined[i].score, plain[i].score);
+  }
+  expect_refused(explain("--method grad --refine 5", "x.jsonl"), "--refine is for pgexplainer");
+  expect_refused(fitted("--refine -1", "x.jsonl"), "refine");
+}
+
 TEST_F(ExplainVerb, RefusesOrSamplesInstancesWithTooManyEdges) {
   expect_refused(fitted("--instances all --max-edges 20", "x.jsonl"),
                  "edges or more, the limit is 20; give a higher --max-edges, or --num-neighbors "
