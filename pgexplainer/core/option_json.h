@@ -21,6 +21,21 @@ nlohmann::json options_to_json(const Options& options) {
   return json;
 }
 
+/// The list of fields itself, for front ends: name, default, low, high (of numbers) and help.
+template <class Options>
+nlohmann::ordered_json option_fields_to_json() {
+  const Options options;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Options::fields([&](std::string_view name, auto member, Bounds bounds, std::string_view help) {
+    using Value = std::remove_cvref_t<decltype(options.*member)>;
+    nlohmann::ordered_json field = {{"name", name}, {"default", options.*member}, {"help", help}};
+    if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>)
+      field.update({{"low", bounds.low}, {"high", bounds.high}});
+    list.push_back(field);
+  });
+  return list;
+}
+
 /// `where` names the object in errors; keys in `also_known` are left to the caller.
 template <class Options>
 Options options_from_json(const nlohmann::json& json, const std::string& where,

@@ -16,81 +16,6 @@
 namespace pgexplainer {
 namespace {
 
-/// One thread's memory.
-struct Thread {
-  InstanceCutter cutter;
-  InstanceGraph graph;
-  std::unique_ptr<GnnRun> run;
-  std::vector<float> mask;
-
-  explicit Thread(const ExplainedModel& model)
-      : cutter(model.new_cutter()), run(model.gnn().new_run()) {}
-};
-
-Explanation explain_one(const Explainer& explainer, const Instance& instance,
-                        const ExplainOptions& options, Thread& thread) {
-  const InstanceGraph& graph = thread.graph;
-  thread.cutter.cut(instance, thread.graph);
-  Explanation explanation;
-  explanation.instance = instance;
-  explanation.sampled = graph.sampled;
-  explanation.nodes = graph.nodes;
-  explanation.edges = graph.edges;
-  explanation.reverse = graph.reverse;
-  for (const NodeId local : graph.targets) explanation.targets.push_back(graph.nodes[at(local)]);
-  const auto global = [&](const std::vector<NodeId>& ends) {
-    std::vector<NodeId> result(ends.size());
-    for (std::size_t e = 0; e < ends.size(); ++e) result[e] = graph.nodes[at(ends[e])];
-    return result;
-  };
-  explanation.source = global(graph.source);
-  explanation.target = global(graph.target);
-  Scores scores = explainer.score(graph, *thread.run);
-  explanation.score = std::move(scores.edge);
-  explanation.feature_score = std::move(scores.feature);
-  if (options.merge_directions) merge_directions(explanation);
-  explanation.selected = select_edges(explanation, options.selection);
-  explanation.prediction = predict(graph, *thread.run, {});
-  std::vector<float>& mask = thread.mask;
-  mask.assign(explanation.selected.begin(), explanation.selected.end());
-  explanation.prediction_kept = predict(graph, *thread.run, mask);
-  for (float& m : mask) m = 1.0F - m;
-  explanation.prediction_removed = predict(graph, *thread.run, mask);
-  return explanation;
-}
-
-/// The threads of this process, ready to explain.
-class Threads {
- public:
-  Threads(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
-          const ExplainOptions& options, ThreadPool& pool)
-      : model_(model),
-        explainer_(explainer),
-        options_(options),
-        pool_(pool),
-        threads_(at(pool.size())) {
-    if (const Support support = explainer.supports(model); !support)
-      throw_bad_input("{} cannot explain this model: {}", explainer.method(), support.reason);
-    explainer.prepare(model, instances, pool);
-  }
-  /// Calls take(i, explanation of instances[i]) on any thread, in any order.
-  template <class Take>
-  void explain(std::span<const Instance> instances, const Take& take) {
-    pool_.run(static_cast<std::int64_t>(instances.size()), [&](std::int64_t i, int worker) {
-      auto& own = threads_[at(worker)];
-      if (!own) own = std::make_unique<Thread>(model_);
-      take(at(i), explain_one(explainer_, instances[at(i)], options_, *own));
-    });
-  }
-
- private:
-  const ExplainedModel& model_;
-  const Explainer& explainer_;
-  const ExplainOptions& options_;
-  ThreadPool& pool_;
-  std::vector<std::unique_ptr<Thread>> threads_;
-};
-
 /// What a rank tells all others after each block: an error, or what the block was like.
 struct BlockReport {
   std::optional<Error> error;
@@ -158,6 +83,71 @@ std::size_t next_block(std::size_t block, const std::vector<BlockReport>& report
 
 }  // namespace
 
+/// One thread's memory.
+struct PreparedExplainer::Thread {
+  InstanceCutter cutter;
+  InstanceGraph graph;
+  std::unique_ptr<GnnRun> run;
+  std::vector<float> mask;
+
+  explicit Thread(const ExplainedModel& model)
+      : cutter(model.new_cutter()), run(model.gnn().new_run()) {}
+
+  Explanation explain(const Explainer& explainer, const Instance& instance,
+                      const ExplainOptions& options);
+};
+
+Explanation PreparedExplainer::Thread::explain(const Explainer& explainer, const Instance& instance,
+                                               const ExplainOptions& options) {
+  cutter.cut(instance, graph);
+  Explanation explanation;
+  explanation.instance = instance;
+  explanation.sampled = graph.sampled;
+  explanation.nodes = graph.nodes;
+  explanation.edges = graph.edges;
+  explanation.reverse = graph.reverse;
+  for (const NodeId local : graph.targets) explanation.targets.push_back(graph.nodes[at(local)]);
+  const auto global = [&](const std::vector<NodeId>& ends) {
+    std::vector<NodeId> result(ends.size());
+    for (std::size_t e = 0; e < ends.size(); ++e) result[e] = graph.nodes[at(ends[e])];
+    return result;
+  };
+  explanation.source = global(graph.source);
+  explanation.target = global(graph.target);
+  Scores scores = explainer.score(graph, *run);
+  explanation.score = std::move(scores.edge);
+  explanation.feature_score = std::move(scores.feature);
+  if (options.merge_directions) merge_directions(explanation);
+  explanation.selected = select_edges(explanation, options.selection);
+  explanation.prediction = predict(graph, *run, {});
+  mask.assign(explanation.selected.begin(), explanation.selected.end());
+  explanation.prediction_kept = predict(graph, *run, mask);
+  for (float& m : mask) m = 1.0F - m;
+  explanation.prediction_removed = predict(graph, *run, mask);
+  return explanation;
+}
+
+PreparedExplainer::PreparedExplainer(const ExplainedModel& model, Explainer& explainer,
+                                     std::span<const Instance> instances, ThreadPool& pool)
+    : model_(model), explainer_(explainer) {
+  if (const Support support = explainer.supports(model); !support)
+    throw_bad_input("{} cannot explain this model: {}", explainer.method(), support.reason);
+  explainer.prepare(model, instances, pool);
+}
+
+PreparedExplainer::~PreparedExplainer() = default;
+
+void PreparedExplainer::explain(std::span<const Instance> instances, const ExplainOptions& options,
+                                ThreadPool& pool,
+                                const std::function<void(std::size_t, Explanation&&)>& take) {
+  if (threads_.size() < at(pool.size())) threads_.resize(at(pool.size()));
+  pool.run(static_cast<std::int64_t>(instances.size()), [&](std::int64_t i, int worker) {
+    auto& own = threads_[at(worker)];
+    if (!own) own = std::make_unique<Thread>(model_);
+    take(at(i), own->explain(explainer_, instances[at(i)], options));
+  });
+}
+
 Prediction predict(const InstanceGraph& instance, GnnRun& run, std::span<const float> mask) {
   const Matrix<float> row = run.forward(instance.input(), mask).row(instance.logit_row);
   const Matrix<float> p = softmax(row);
@@ -167,13 +157,14 @@ Prediction predict(const InstanceGraph& instance, GnnRun& run, std::span<const f
 void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
              const ExplainOptions& options, ThreadPool& pool,
              const std::function<void(Explanation&&)>& take, const Progress& progress) {
-  Threads threads(model, explainer, instances, options, pool);
+  PreparedExplainer prepared(model, explainer, instances, pool);
   constexpr std::size_t kBlock = 256;  // explanations in memory at a time
   std::vector<Explanation> block;
   for (std::size_t begin = 0; begin < instances.size(); begin += kBlock) {
     const auto part = instances.subspan(begin, std::min(kBlock, instances.size() - begin));
     block.assign(part.size(), {});
-    threads.explain(part, [&](std::size_t i, Explanation&& one) { block[i] = std::move(one); });
+    prepared.explain(part, options, pool,
+                     [&](std::size_t i, Explanation&& one) { block[i] = std::move(one); });
     for (Explanation& explanation : block) take(std::move(explanation));
     if (!report_progress(progress, static_cast<std::int64_t>(begin + part.size()),
                          static_cast<std::int64_t>(instances.size()), explainer.method()))
@@ -195,7 +186,7 @@ std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explain
 void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
              const ExplainOptions& options, const Workers& workers, const EncodeExplanation& encode,
              const TakeEncoded& take, const Progress& progress) {
-  Threads threads(model, explainer, instances, options, workers.pool);
+  PreparedExplainer prepared(model, explainer, instances, workers.pool);
   Communicator& communicator = workers.communicator;
   const std::size_t rank = at(communicator.rank()), ranks = at(communicator.size());
   std::optional<Error> error;  // of handing over, which the others hear of in the next exchange
@@ -212,7 +203,7 @@ void explain(const ExplainedModel& model, Explainer& explainer, std::span<const 
     if (!error)
       catch_into(error, [&] {
         encoded.assign(own.size(), {});
-        threads.explain(own, [&](std::size_t i, Explanation&& one) {
+        prepared.explain(own, options, workers.pool, [&](std::size_t i, Explanation&& one) {
           kept_class += one.prediction.predicted_class() == one.prediction_kept.predicted_class();
           sampled += one.sampled;
           encoded[i] = encode(first + i, std::move(one));

@@ -65,6 +65,28 @@ struct ExplainOptions {
   bool merge_directions = true;  ///< of undirected graphs: both get the mean score
 };
 
+/// A method ready to explain instances of one model, call after call: what they share is computed
+/// once, and every thread keeps its memory. The model and the explainer must outlive it; fitting or
+/// preparing the explainer again ends its use.
+class PreparedExplainer {
+ public:
+  /// `instances` are those to come, or as many like them. Throws if the method does not support the
+  /// model.
+  PreparedExplainer(const ExplainedModel& model, Explainer& explainer,
+                    std::span<const Instance> instances, ThreadPool& pool);
+  ~PreparedExplainer();
+
+  /// Calls take(i, explanation of instances[i]) on any thread, in any order.
+  void explain(std::span<const Instance> instances, const ExplainOptions& options, ThreadPool& pool,
+               const std::function<void(std::size_t, Explanation&&)>& take);
+
+ private:
+  struct Thread;
+  const ExplainedModel& model_;
+  const Explainer& explainer_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
 /// Explains instances in order, handing each explanation over as soon as those before it are done.
 /// Throws if the method does not support the model.
 void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,

@@ -22,12 +22,15 @@ struct NoOptions {
   static void fields(Visitor&&) {}
 };
 
-using Maker = std::unique_ptr<Explainer> (*)(const nlohmann::json& options,
-                                             const std::string& where, std::uint64_t seed);
+struct Maker {
+  std::unique_ptr<Explainer> (*run)(const nlohmann::json& options, const std::string& where,
+                                    std::uint64_t seed);
+  nlohmann::ordered_json (*fields)();
+};
 
 template <class Method, class Options>
-std::unique_ptr<Explainer> make(const nlohmann::json& json, const std::string& where,
-                                std::uint64_t seed) {
+std::unique_ptr<Explainer> run(const nlohmann::json& json, const std::string& where,
+                               std::uint64_t seed) {
   const auto options = options_from_json<Options>(json, where);
   if constexpr (std::is_constructible_v<Method, Options, std::uint64_t>)
     return std::make_unique<Method>(options, seed);
@@ -38,6 +41,9 @@ std::unique_ptr<Explainer> make(const nlohmann::json& json, const std::string& w
   else
     return std::make_unique<Method>();
 }
+
+template <class Method, class Options>
+constexpr Maker make{run<Method, Options>, option_fields_to_json<Options>};
 
 const std::map<std::string, Maker, std::less<>>& makers() {
   static const std::map<std::string, Maker, std::less<>> kMakers = {
@@ -53,6 +59,14 @@ const std::map<std::string, Maker, std::less<>>& makers() {
   return kMakers;
 }
 
+const Maker& find_maker(std::string_view method) {
+  const auto found = makers().find(method);
+  if (found == makers().end())
+    throw_bad_input("there is no method '{}'; known are {}", method,
+                    fmt::join(method_names(), ", "));
+  return found->second;
+}
+
 }  // namespace
 
 std::vector<std::string> method_names() {
@@ -63,14 +77,15 @@ std::vector<std::string> method_names() {
 
 std::unique_ptr<Explainer> make_explainer(std::string_view method, std::uint64_t seed,
                                           const nlohmann::json& options) {
-  const auto found = makers().find(method);
-  if (found == makers().end())
-    throw_bad_input("there is no method '{}'; known are {}", method,
-                    fmt::join(method_names(), ", "));
+  const Maker& maker = find_maker(method);
   const std::string where = fmt::format("options of method {}", method);
   if (!options.is_null() && !options.is_object())
     throw_bad_input("{}: expected an object, got {}", where, options.dump());
-  return found->second(options.is_null() ? nlohmann::json::object() : options, where, seed);
+  return maker.run(options.is_null() ? nlohmann::json::object() : options, where, seed);
+}
+
+nlohmann::ordered_json method_option_fields(std::string_view method) {
+  return find_maker(method).fields();
 }
 
 }  // namespace pgexplainer

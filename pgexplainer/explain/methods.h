@@ -20,4 +20,7 @@ std::vector<std::string> method_names();
 std::unique_ptr<Explainer> make_explainer(std::string_view method, std::uint64_t seed,
                                           const nlohmann::json& options = nullptr);
 
+/// The options of a method, as option_fields_to_json lists them.
+nlohmann::ordered_json method_option_fields(std::string_view method);
+
 }  // namespace pgexplainer

@@ -1,0 +1,135 @@
+"""What an explainer says about one prediction."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from . import _core
+from ._core import Error
+from .arrays import Array
+from .data import Dataset, Path
+
+
+class Explanation:
+    """A score for every edge that could have mattered to one prediction, and a choice of edges.
+
+    Node and edge numbers are those of the data. All arrays are views of the explanation's memory.
+    """
+
+    __slots__ = ("_core", "data", "method")
+
+    def __init__(self, core: _core.Explanation, data: Dataset, method: str) -> None:
+        self._core = core
+        self.data = data
+        self.method = method
+
+    @property
+    def instance(self) -> Union[int, tuple[int, int]]:
+        """The node, the graph, or the link (u, v)."""
+        return (self._core.id, self._core.second) if self._core.is_link else self._core.id
+
+    @property
+    def nodes(self) -> Array:
+        """Of the instance."""
+        return self._core.nodes
+
+    @property
+    def edges(self) -> Array:
+        """Of the instance: positions in `data.edge_index`."""
+        return self._core.edges
+
+    @property
+    def edge_index(self) -> Array:
+        """Source and target of each edge, (2, edges)."""
+        return np.stack([self._core.source, self._core.target])
+
+    @property
+    def score(self) -> Array:
+        """Of each edge: higher = more important. The scale is the method's own."""
+        return self._core.score
+
+    @property
+    def edge_mask(self) -> Array:
+        """One per edge of the data, 0 outside the instance, as PyG has it. PGExplainer's scores go
+        through the sigmoid, which can round different ones to the same; rank by `score`.
+        """
+        return self._core.edge_mask(self.data.num_edges)
+
+    @property
+    def feature_score(self) -> Optional[Array]:
+        """Of each feature, if the method explains features."""
+        return self._core.feature_score if self._core.feature_score.size else None
+
+    @property
+    def selected(self) -> Array:
+        """Which edges are the explanation: the 10 best ones unless something else was chosen."""
+        return self._core.selected
+
+    @property
+    def prediction(self) -> Array:
+        """The model's class probabilities."""
+        return self._core.prediction
+
+    @property
+    def prediction_kept(self) -> Optional[Array]:
+        """The same with the selected edges alone; None if the model is not at hand."""
+        return self._core.prediction_kept
+
+    @property
+    def prediction_removed(self) -> Optional[Array]:
+        """The same without the selected edges; None if the model is not at hand."""
+        return self._core.prediction_removed
+
+    @property
+    def confidence(self) -> float:
+        """From 0 to 1: how much of the predicted class the selected edges keep, and take away."""
+        return self._core.confidence
+
+    def topk(self, k: int) -> Explanation:
+        """The same with the k best edges selected, both directions counted as one."""
+        return Explanation(self._core.topk(k), self.data, self.method)
+
+    def threshold(self, least: float) -> Explanation:
+        """The same with all edges selected whose score is at least this."""
+        return Explanation(self._core.threshold(least), self.data, self.method)
+
+    def connected(self) -> Explanation:
+        """The same with only those selected edges that hang together with the explained node (of a
+        graph: the largest part).
+        """
+        return Explanation(self._core.connected(), self.data, self.method)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `pgexplainer explain -o FILE.jsonl` writes, plus the method."""
+        content: dict[str, Any] = json.loads(self._core.json())
+        return {"method": self.method, **content}
+
+    def to_networkx(self) -> Any:
+        """A directed graph of networkx: edges with `score` and `selected`, nodes with `target`."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        targets = set(self._core.targets.tolist())
+        for node in self.nodes.tolist():
+            graph.add_node(node, target=node in targets)
+        rows = zip(*self.edge_index.tolist(), self.score.tolist(), self.selected.tolist())
+        for source, target, score, selected in rows:
+            graph.add_edge(source, target, score=score, selected=selected)
+        return graph
+
+    def __repr__(self) -> str:
+        kind = "link" if self._core.is_link else "node" if self._core.targets.size else "graph"
+        name = "-".join(map(str, np.atleast_1d(self.instance)))
+        predicted = int(np.argmax(self.prediction))
+        return (
+            f"<Explanation of {kind} {name} by {self.method}: class {predicted} "
+            f"(p={self.prediction[predicted]:.2f}), {int(self.selected.sum())} of "
+            f"{len(self.edges)} edges selected>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Explanation, (self._core, self.data, self.method)
