@@ -49,5 +49,6 @@ void bind_data(py::module_& module);
 void bind_model(py::module_& module);
 void bind_explanation(py::module_& module);
 void bind_explain(py::module_& module);
+void bind_metrics(py::module_& module);
 
 }  // namespace pgexplainer::python

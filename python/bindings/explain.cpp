@@ -83,6 +83,7 @@ class ExplainerHandle {
       prepared_.reset();
       explainer_ = std::move(fresh);
       fitted_ = true;
+      if (report.loss.empty()) return true;  // a method that does not learn
       report_ = report_of(report);
       report_["dataset"] = data->name;
       report_["instances"] = instances.size();
@@ -98,13 +99,40 @@ class ExplainerHandle {
     const std::vector<Instance> instances = parse_instances(ids);
     const CutOptions cut_options = parse_cut(cut);
     ExplainOptions options;
-    options.selection = options_from_json<SelectionOptions>(to_json(selection), "explain");
+    if (!selection.empty())
+      options.selection = options_from_json<SelectionOptions>(to_json(selection), "explain");
     return Listener(callback).run([&](const Progress& progress) {
       const std::lock_guard lock(mutex_);
       ThreadPool pool(instances.size() == 1 ? 1 : model.threads(threads));
       prepare(model, data, cut_options, instances, pool);
       return explain_in_blocks(instances, options, pool, progress);
     });
+  }
+
+  /// All of a fitted explainer but what it has prepared.
+  [[nodiscard]] py::tuple state() const {
+    py::object learnt = py::none();
+    if (const auto* explainer = dynamic_cast<const PGExplainer*>(explainer_.get());
+        explainer && fitted_) {
+      const PGExplainer::Fitted& fitted = explainer->fitted();
+      learnt = py::make_tuple(fitted.embedding_width, fitted.num_targets, fitted.theta,
+                              fitted.feature_logits);
+    }
+    return py::make_tuple(method_, seed_, to_python(options_), fitted_, learnt, report());
+  }
+  static std::unique_ptr<ExplainerHandle> from_state(const py::tuple& state) {
+    auto handle = std::make_unique<ExplainerHandle>(
+        state[0].cast<std::string>(), state[1].cast<std::uint64_t>(), to_json(state[2]));
+    handle->fitted_ = state[3].cast<bool>();
+    handle->report_ = to_json(state[5]);
+    if (state[4].is_none()) return handle;
+    const py::tuple learnt = state[4];
+    handle->explainer_ = std::make_unique<PGExplainer>(
+        options_from_json<PGExplainerOptions>(handle->options_, "options"), handle->seed_,
+        PGExplainer::Fitted{learnt[0].cast<Index>(), learnt[1].cast<int>(),
+                            learnt[2].cast<std::vector<float>>(),
+                            learnt[3].cast<std::vector<float>>()});
+    return handle;
   }
 
   [[nodiscard]] bool fitted() const { return fitted_; }
@@ -120,7 +148,8 @@ class ExplainerHandle {
     return !instances.empty() && instances.front().is_link();
   }
   CutOptions parse_cut(const py::dict& cut) const {
-    auto options = options_from_json<CutOptions>(to_json(cut), method_);
+    CutOptions options;
+    if (!cut.empty()) options = options_from_json<CutOptions>(to_json(cut), method_);
     options.seed = seed_;
     return options;
   }
@@ -199,7 +228,7 @@ class ExplainerHandle {
   nlohmann::json options_;
   std::unique_ptr<Explainer> explainer_;
   bool fitted_ = false;
-  nlohmann::json report_;
+  nlohmann::ordered_json report_;
 
   std::mutex mutex_;
   Both both_;  // what prepared_ refers to
@@ -240,6 +269,8 @@ void bind_explain(py::module_& module) {
       }))
       .def_static("load", ExplainerHandle::load)
       .def("save", &ExplainerHandle::save)
+      .def(py::pickle([](const ExplainerHandle& self) { return self.state(); },
+                      [](const py::tuple& state) { return ExplainerHandle::from_state(state); }))
       .def("fit", &ExplainerHandle::fit)
       .def("explain", &ExplainerHandle::explain)
       .def_property_readonly("fitted", &ExplainerHandle::fitted)

@@ -1,10 +1,12 @@
 // What an explainer says about one prediction, as arrays, text and pictures.
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include <cmath>
 
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/explain/explainer.h"
+#include "pgexplainer/io/atomic_file.h"
 #include "pgexplainer/io/explanation_json.h"
 #include "pgexplainer/report/dot.h"
 #include "pgexplainer/report/explanation_picture.h"
@@ -40,6 +42,24 @@ std::string picture(const Explained& self, const Dataset& data, const std::strin
   const GraphPicture drawn =
       explanation_picture(data, self.explanation, {ground_truth, max_nodes, title});
   return format == "dot" ? to_dot(drawn) : format == "graphml" ? to_graphml(drawn) : to_svg(drawn);
+}
+
+/// The same picture as numbers, for others to draw.
+nlohmann::ordered_json drawing(const Explained& self, const Dataset& data, std::int64_t max_nodes,
+                               bool ground_truth) {
+  const GraphPicture drawn =
+      explanation_picture(data, self.explanation, {ground_truth, max_nodes, ""});
+  const GraphLayout layout = layout_picture(drawn);
+  nlohmann::ordered_json nodes = nlohmann::ordered_json::array(), edges = nodes;
+  for (std::size_t i = 0; i < drawn.nodes.size(); ++i) {
+    const PictureNode& node = drawn.nodes[i];
+    nodes.push_back({node.id, node.label, node.class_index, node.is_target,
+                     layout.position(static_cast<Index>(i), 0),
+                     layout.position(static_cast<Index>(i), 1)});
+  }
+  for (const PictureEdge& edge : drawn.edges)
+    edges.push_back({edge.source, edge.target, edge.score, edge.selected, edge.ground_truth});
+  return {{"title", drawn.title}, {"nodes", nodes}, {"edges", edges}};
 }
 
 template <class T>
@@ -119,6 +139,11 @@ std::shared_ptr<Explained> set_state(const py::dict& state) {
 }  // namespace
 
 void bind_explanation(py::module_& module) {
+  module.def("write_text", [](const std::filesystem::path& path, const std::string& text) {
+    AtomicFile file(path);
+    file.write(text);
+    file.commit();
+  });
   py::class_<Explained, std::shared_ptr<Explained>>(module, "Explanation")
       .def_property_readonly("id", [](const Explained& e) { return e.explanation.instance.id; })
       .def_property_readonly("second",
@@ -158,6 +183,8 @@ void bind_explanation(py::module_& module) {
       .def("json",
            [](const Explained& self) { return explanation_json(self.explanation, "explanation"); })
       .def("picture", picture)
+      .def("drawing", [](const Explained& self, const Dataset& data, std::int64_t max_nodes,
+                         bool motif) { return to_python(drawing(self, data, max_nodes, motif)); })
       .def(py::pickle(&get_state, &set_state));
 }
 

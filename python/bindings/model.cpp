@@ -11,6 +11,7 @@
 #include "pgexplainer/model/architecture.h"
 #include "pgexplainer/model/trainer.h"
 #include "python/bindings/bindings.h"
+#include "python/bindings/callable_gnn.h"
 #include "python/bindings/progress.h"
 
 namespace pgexplainer::python {
@@ -38,6 +39,14 @@ Shared from_tensors(const py::dict& spec, const std::map<std::string, FloatArray
                                 {array.shape(), array.shape() + array.ndim()});
   return share(model_from_tensors(parse_model_spec(to_json(spec), where), tensors, where),
                to_json(training));
+}
+
+Shared from_callable(py::object new_run, bool on_graphs, Index num_features, Index num_classes,
+                     int num_hops) {
+  const CallableDescription description{on_graphs ? Task::graph : Task::node, num_features,
+                                        num_classes, num_hops};
+  return std::make_shared<Model>(
+      Model{make_callable_gnn(std::move(new_run), description), nullptr, nullptr});
 }
 
 const NativeGnn<float>& native(const Model& model) {
@@ -150,6 +159,7 @@ void bind_model(py::module_& module) {
   py::class_<Model, Shared>(module, "Model")
       .def_static("load", load)
       .def_static("from_tensors", from_tensors)
+      .def_static("from_callable", from_callable)
       .def_static("train", train)
       .def("save",
            [](const Model& self, const std::filesystem::path& path) {

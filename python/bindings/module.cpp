@@ -32,6 +32,7 @@ PYBIND11_MODULE(_core, module) {
   bind_model(module);
   bind_explanation(module);
   bind_explain(module);
+  bind_metrics(module);
 }
 
 }  // namespace pgexplainer::python

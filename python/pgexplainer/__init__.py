@@ -1,7 +1,7 @@
 """Which edges made a graph neural network decide.
 
 >>> import pgexplainer as pgx
->>> data = pgx.generate("ba-shapes", seed=0, num_base_nodes=60, num_motifs=12)
+>>> data = pgx.generate("ba-shapes", seed=0, base_nodes=60, num_motifs=12)
 >>> model = pgx.train(data, epochs=200, seed=0)
 >>> explainer = pgx.PGExplainer(epochs=10, seed=0).fit(model, data)
 >>> explanation = explainer.explain(data, 75)
@@ -9,7 +9,9 @@
 12
 """
 
+from . import metrics
 from ._core import Error, Failed, __version__
+from .callable_model import CallableModel
 from .data import Dataset, Graph, generate
 from .explainers import (
     Attention,
@@ -28,6 +30,7 @@ from .model import Model, train
 
 __all__ = [
     "Attention",
+    "CallableModel",
     "Dataset",
     "Error",
     "Explainer",
@@ -45,5 +48,6 @@ __all__ = [
     "__version__",
     "generate",
     "make_explainer",
+    "metrics",
     "train",
 ]

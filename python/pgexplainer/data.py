@@ -315,7 +315,7 @@ def generate(name: str, *, seed: int = 0, **options: Any) -> Dataset:
     tree-grid (each a `Graph`) or ba-2motifs. Options are those of `pgexplainer generate NAME`.
 
     >>> generate("ba-2motifs", seed=1, num_graphs=20)
-    Dataset('ba-2motifs': 20 graphs, 500 nodes, 1018 edges, 10 features, 2 classes)
+    Dataset('ba-2motifs': 20 graphs, 500 nodes, 1028 edges, 10 features, 2 classes)
     """
     return Dataset._of(_core.Dataset.generate(name, seed, options))
 

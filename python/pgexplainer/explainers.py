@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import numbers
-from typing import Any, ClassVar, Literal, Optional, TypeVar, Union, overload
+from typing import Any, ClassVar, Optional, TypeVar, Union, overload
 
 import numpy as np
 
@@ -43,6 +44,9 @@ class Explainer:
     ) -> None:
         if not self.method:
             raise TypeError("choose a method: PGExplainer, GNNExplainer, ..., or make_explainer()")
+        for name, number in {"seed": seed, "threads": threads or 0}.items():
+            if not isinstance(number, numbers.Integral) or number < 0:
+                raise Error(f"{name} is {number}, expected a whole number from 0 on")
         self._cut = {name: options.pop(name) for name in _CUT if name in options}
         self._core = _core.Explainer(self.method, seed, preset, options)
         self.threads = threads
@@ -82,14 +86,15 @@ class Explainer:
         instances: None (the data's own list, else all), numbers, a range or slice, a mask, or
         pairs (u, v) of nodes for links.
         """
-        chosen = _instances(data, model, instances)
+        core_model, core_data = _both(model, data)
+        chosen = _instances(core_data, instances)
         if len(np.unique(chosen, axis=0)) < len(chosen):
             values, counts = np.unique(chosen, axis=0, return_counts=True)
             twice = values[counts > 1][0].tolist()
             raise Error(f"instances names {twice} twice")
         with shown(self.progress, "fitting") as callback:
             self._core.fit(
-                model._core, data._for(model.task), chosen, self._cut, self.threads or 0, callback
+                core_model, core_data, chosen, self._cut, self.threads or 0, callback
             )
         self._model = model
         return self
@@ -128,17 +133,17 @@ class Explainer:
                 "or explain(data, instances, model=model)"
             )
         one = isinstance(instances, (numbers.Integral, tuple))
-        chosen = _instances(data, model, instances)
-        core_data = data._for(model.task)
+        core_model, core_data = _both(model, data)
+        chosen = _instances(core_data, instances)
         threads = self.threads or 0
         if one:
             (found,) = self._core.explain(
-                model._core, core_data, chosen, self._cut, selection, threads, None
+                core_model, core_data, chosen, self._cut, selection, threads, None
             )
             return Explanation(found, data, self.method)
         with shown(self.progress, "explaining") as callback:
             found = self._core.explain(
-                model._core, core_data, chosen, self._cut, selection, threads, callback
+                core_model, core_data, chosen, self._cut, selection, threads, callback
             )
         return [Explanation(each, data, self.method) for each in found]
 
@@ -153,8 +158,17 @@ class Explainer:
         return f"{type(self).__name__}({', '.join(words)}){' fitted' if self.fitted else ''}"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "progress": self.progress if self.progress in (None, True, False)
-                else None}
+        kept = None if callable(self.progress) else self.progress  # a callback stays at home
+        return {**self.__dict__, "progress": kept}
+
+    def __copy__(self: Self) -> Self:
+        """Its own, so that fitting the copy leaves this one alone."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__, _core=copy.copy(self._core))
+        return other
+
+    def __deepcopy__(self: Self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()  # models never change
 
 
 Explainer.explain.__doc__ = (
@@ -175,7 +189,7 @@ class PGExplainer(Explainer):
     >>> explainer
     PGExplainer(epochs=5, seed=1) fitted
     >>> explainer.explain(data, 40).score.shape
-    (68,)
+    (14,)
     """
 
     method = "pgexplainer"
@@ -252,19 +266,27 @@ def make_explainer(method: str, **options: Any) -> Explainer:
     return _CLASSES[method](**options)
 
 
-def _instances(data: Dataset, model: Model, chosen: Any) -> Array:
+def _both(model: Model, data: Dataset) -> tuple[_core.Model, _core.Dataset]:
+    if not isinstance(model, Model):
+        raise Error(
+            f"model is a {type(model).__name__}, expected a Model; pgexplainer.pyg.convert makes one "
+            "of a PyG module, CallableModel one of any function"
+        )
+    return model._on(data)
+
+
+def _instances(core: _core.Dataset, chosen: Any) -> Array:
     """Ids, one per row, or pairs of nodes."""
     if isinstance(chosen, numbers.Integral):
         return np.array([chosen], np.int64)
     if chosen is None or (isinstance(chosen, str) and chosen == "eval"):
-        own = data.eval_instances if data.task == model.task else None
-        return _all(data, model) if own is None else own
+        return core.eval_instances if core.eval_instances.size else np.arange(core.num_instances)
     if isinstance(chosen, str):
         if chosen == "all":
-            return _all(data, model)
+            return np.arange(core.num_instances)
         raise Error(f"instances is '{chosen}', expected eval, all, or numbers")
     if isinstance(chosen, slice):
-        return _all(data, model)[chosen]
+        return np.arange(core.num_instances)[chosen]
     if isinstance(chosen, tuple):
         if len(chosen) != 2 or not all(isinstance(end, numbers.Integral) for end in chosen):
             raise Error(f"instances is the tuple {chosen}; a link is (u, v), several are a list")
@@ -281,6 +303,3 @@ def _instances(data: Dataset, model: Model, chosen: Any) -> Array:
         )
     return np.atleast_1d(ids).astype(np.int64)
 
-
-def _all(data: Dataset, model: Model) -> Array:
-    return np.arange(data._for(model.task).num_instances)

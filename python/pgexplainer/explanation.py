@@ -121,6 +121,35 @@ class Explanation:
             graph.add_edge(source, target, score=score, selected=selected)
         return graph
 
+    def plot(
+        self,
+        path: Optional[Path] = None,
+        *,
+        ax: Any = None,
+        title: str = "",
+        max_nodes: int = 400,
+        ground_truth: bool = True,
+    ) -> Any:
+        """Draws the instance with the selected edges bold and, if it is known, the motif shaded.
+
+        path: a file to write: .svg, .dot or .graphml. ax: axes of matplotlib to draw on. Without
+        either, a `Picture`, which notebooks show. Of instances larger than `max_nodes` what is near
+        the selected edges is drawn.
+        """
+        if ax is not None:
+            return _draw(self._core.drawing(self.data._core, max_nodes, ground_truth), ax, title)
+        ending = "svg" if path is None else os.path.splitext(os.fspath(path))[1][1:]
+        if ending not in ("svg", "dot", "graphml"):
+            raise Error(f"{path}: a picture is a .svg, .dot or .graphml file")
+        text = self._core.picture(self.data._core, ending, title, max_nodes, ground_truth)
+        if path is None:
+            return Picture(text)
+        _core.write_text(path, text)
+        return None
+
+    def _repr_svg_(self) -> str:
+        return str(self.plot())
+
     def __repr__(self) -> str:
         kind = "link" if self._core.is_link else "node" if self._core.targets.size else "graph"
         name = "-".join(map(str, np.atleast_1d(self.instance)))
@@ -133,3 +162,36 @@ class Explanation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Explanation, (self._core, self.data, self.method)
+
+
+class Picture(str):
+    """The text of an SVG, which a notebook shows as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return f"<Picture: {len(self)} bytes of SVG>"
+
+
+def _draw(drawing: dict[str, Any], ax: Any, title: str) -> Any:
+    """On axes of matplotlib, which are given back."""
+    places = [(x, y) for *_, x, y in drawing["nodes"]]
+    for source, target, _, selected, motif in drawing["edges"]:
+        xs, ys = zip(places[source], places[target])
+        if motif:
+            ax.plot(xs, ys, color="#f0e442", linewidth=9, alpha=0.6, zorder=1)
+        width, color = (3.0, "black") if selected else (0.7, "#9aa0a6")
+        ax.plot(xs, ys, color=color, linewidth=width, zorder=3 if selected else 2)
+    classes = [kind for _, _, kind, *_ in drawing["nodes"]]
+    rims = ["red" if target else "black" for *_, target, _, _ in drawing["nodes"]]
+    xs, ys = zip(*places) if places else ((), ())
+    ax.scatter(xs, ys, c=[f"C{kind % 10}" for kind in classes], edgecolors=rims, s=60, zorder=4)
+    for (_, label, *_), place in zip(drawing["nodes"], places):
+        if label:
+            ax.annotate(label, place, ha="center", va="center", fontsize=6, zorder=5)
+    ax.set_title(title or drawing["title"])
+    ax.invert_yaxis()
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    return ax

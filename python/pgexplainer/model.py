@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Mapping, Optional, Union
 
 from . import _core
+from ._core import Error
 from .arrays import Array, as_array
 from .data import Dataset, Path
 from .options import describe, with_options
@@ -27,6 +29,7 @@ class Model:
     """
 
     _core: _core.Model
+    task: str
 
     def __init__(self, spec: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
         self._set(_core.Model.from_tensors(dict(spec), _weights(tensors), None))
@@ -43,7 +46,13 @@ class Model:
 
     @staticmethod
     def load(path: Path) -> Model:
-        """A .safetensors file that `save`, `pgexplainer train` or `pgexplainer.pyg.save` wrote."""
+        """A .safetensors file that `save`, `pgexplainer train` or `pgexplainer.pyg.save` wrote; or
+        a TorchScript file (.pt), which becomes a `CallableModel`.
+        """
+        if os.fspath(path).endswith((".pt", ".pth")):
+            from .callable_model import CallableModel
+
+            return CallableModel.load(path)
         return Model._of(_core.Model.load(path))
 
     def save(self, path: Path) -> None:
@@ -82,13 +91,21 @@ class Model:
         of the data, which its messages are multiplied with.
         """
         mask = None if edge_mask is None else as_array("edge_mask", edge_mask, "float32")
-        return self._core.predict(data._for(self.task), mask, threads)
+        model, core = self._on(data)
+        return model.predict(core, mask, threads)
 
     def embed(self, data: Dataset, kind: str = "classifier-input", *, threads: int = 0) -> Array:
         """Node embeddings: what PGExplainer reads. kind: classifier-input, last-layer or
         last-convolution.
         """
-        return self._core.embed(data._for(self.task), kind, threads)
+        model, core = self._on(data)
+        return model.embed(core, kind, threads)
+
+    def _on(self, data: Dataset) -> tuple[_core.Model, _core.Dataset]:
+        """Both as the compiled half takes them."""
+        if not isinstance(data, Dataset):
+            raise Error(f"data is a {type(data).__name__}, expected a Graph or a Dataset")
+        return self._core, data._for(self.task)
 
     def __repr__(self) -> str:
         hops = f", num_hops={self.num_hops}" if self.task == "node" else ""
