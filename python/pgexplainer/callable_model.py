@@ -55,9 +55,7 @@ class CallableModel(Model):
             raise Error(f"task is {task!r}, expected 'node' or 'graph'")
         self._predict = predict
         self._embed = embed
-        self._given = dict(
-            task=task, num_features=num_features, num_classes=num_classes, num_hops=num_hops
-        )
+        self._given = (task, num_features, num_classes, num_hops)
         self._met: Optional[_core.Model] = None
 
     @staticmethod
@@ -87,22 +85,16 @@ class CallableModel(Model):
         )
 
     @property
-    def _core(self) -> _core.Model:  # type: ignore[override]
+    def _inner(self) -> _core.Model:  # type: ignore[override]
         if self._met is None:
             raise Error("a CallableModel is known once it has met data; call predict or fit first")
         return self._met
 
-    @property
-    def task(self) -> Optional[str]:  # type: ignore[override]
-        if self._met is None:
-            return self._given["task"]  # type: ignore[return-value]
-        return "graph" if self._met.on_graphs else "node"
-
     def _on(self, data: Dataset) -> tuple[_core.Model, _core.Dataset]:
-        if self._met is None:
-            task = str(self._given["task"] or data.task)
+        if self._met is None and isinstance(data, Dataset):
+            task = self._given[0] or data.task
             self._met = self._meet(data._for(task), task)
-        return self._met, data._for(str(self.task))
+        return super()._on(data)
 
     def _meet(self, data: _core.Dataset, task: str) -> _core.Model:
         """Finds out what was not given, and refuses what cannot be explained."""
@@ -129,15 +121,12 @@ class CallableModel(Model):
             raise Error("predict gives other logits every time; call eval() on the module first")
         if edge_index.shape[1] > 0:
             _refuse_blindness(logits, self._logits(x, edge_index, 0 * mask, batch), mask)
-        given = self._given
-        if given["num_classes"] not in (None, logits.shape[1]):
-            raise Error(
-                f"predict gives {logits.shape[1]} classes, num_classes says {given['num_classes']}"
-            )
-        hops = given["num_hops"]
+        _, num_features, num_classes, num_hops = self._given
+        if num_classes not in (None, logits.shape[1]):
+            raise Error(f"predict gives {logits.shape[1]} classes, num_classes is {num_classes}")
         return _core.Model.from_callable(
-            lambda: _Run(self), task == "graph", given["num_features"] or x.shape[1],
-            logits.shape[1], -1 if hops is None else hops,
+            lambda: _Run(self, task), task == "graph", num_features or x.shape[1], logits.shape[1],
+            -1 if num_hops is None else num_hops,
         )
 
     def _logits(self, x: Any, edge_index: Any, mask: Any, batch: Any) -> torch.Tensor:
@@ -157,30 +146,21 @@ class CallableModel(Model):
             logits = torch.cat([torch.zeros_like(logits), logits], 1)
         return logits
 
-    def _nodes(self, x: Any, edge_index: Any, mask: Any) -> torch.Tensor:
-        if self._embed is not None:
-            return self._embed(x, edge_index).float().cpu()
-        if self.task == "graph":
-            raise Error(
-                "this method reads node embeddings, and a model of graphs does not show them; give "
-                "CallableModel embed=, a function (x, edge_index) -> one row per node"
-            )
-        return self._logits(x, edge_index, mask, None)
-
     def __repr__(self) -> str:
         if self._met is None:
             return f"CallableModel({getattr(self._predict, '__name__', self._predict)!s})"
         return super().__repr__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._predict, self._embed, self._given)
+        return _rebuild, (self._predict, self._embed, *self._given)
 
 
 class _Run:
     """One evaluation and its adjoint, as C++ calls them."""
 
-    def __init__(self, model: CallableModel) -> None:
+    def __init__(self, model: CallableModel, task: str) -> None:
         self.model = model
+        self.task = task
 
     def forward(
         self, x: Array, edge_index: Array, weight: Array, batch: Optional[Array], rows: int
@@ -194,7 +174,7 @@ class _Run:
                 self.x, torch.from_numpy(edge_index), self.weight,
                 None if batch is None else torch.from_numpy(batch),
             )[:rows]
-        return self.logits.detach().numpy()
+        return np.asarray(self.logits.detach())
 
     def backward(self, dlogits: Array) -> tuple[Array, Array]:
         import torch
@@ -209,16 +189,23 @@ class _Run:
             torch.zeros_like(tensor) if gradient is None else gradient
             for tensor, gradient in zip(inputs, gradients)
         )
-        return dweight.numpy(), dx.numpy()
+        return np.asarray(dweight), np.asarray(dx)
 
     def embed(self, x: Array, edge_index: Array, weight: Array, rows: int) -> Array:
         import torch
 
+        nodes, edges = torch.from_numpy(x), torch.from_numpy(edge_index)
         with torch.no_grad():
-            z = self.model._nodes(
-                torch.from_numpy(x), torch.from_numpy(edge_index), torch.from_numpy(weight)
-            )
-        return z[:rows].numpy()
+            if self.model._embed is not None:
+                z = self.model._embed(nodes, edges).float().cpu()
+            elif self.task == "node":
+                z = self.model._logits(nodes, edges, torch.from_numpy(weight), None)
+            else:
+                raise Error(
+                    "this method reads node embeddings, which a model of graphs does not show; give "
+                    "CallableModel embed=, a function (x, edge_index) -> one row per node"
+                )
+        return np.asarray(z[:rows])
 
 
 def _refuse_blindness(logits: Any, without_edges: Any, mask: Any) -> None:
@@ -243,5 +230,10 @@ def _refuse_blindness(logits: Any, without_edges: Any, mask: Any) -> None:
     )
 
 
-def _rebuild(predict: Any, embed: Any, given: dict[str, Any]) -> CallableModel:
-    return CallableModel(predict, embed, **given)
+def _rebuild(
+    predict: Any, embed: Any, task: Any, num_features: Any, num_classes: Any, num_hops: Any
+) -> CallableModel:
+    return CallableModel(
+        predict, embed, task=task, num_features=num_features, num_classes=num_classes,
+        num_hops=num_hops,
+    )

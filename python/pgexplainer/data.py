@@ -36,7 +36,7 @@ class Dataset:
     array([1])
     """
 
-    _core: _core.Dataset
+    _inner: _core.Dataset
     _edge_index: Optional[Array] = None
 
     def __init__(
@@ -67,21 +67,20 @@ class Dataset:
                         f"{name}: graph {position} needs one number as y, "
                         f"got {'none' if y is None else f'{len(y)} of its nodes'}"
                     )
-            arrays["y"] = np.concatenate(labels)
+            arrays["y"] = np.concatenate([y for y in labels if y is not None])
         for key in _EDGE_ARRAYS:
             parts = [getattr(graph, key) for graph in graphs]
             if any(part is not None for part in parts):
                 arrays[key] = _joined(name, key, parts)
         split = dict(train_mask=train_mask, val_mask=val_mask, test_mask=test_mask)
         _add_given(arrays, split, eval_graphs=eval_instances)
-        self._core = _core.Dataset.from_arrays(name, arrays, list(node_type_names))
+        self._inner = _core.Dataset.from_arrays(name, arrays, list(node_type_names))
 
     @staticmethod
     def _of(core: _core.Dataset) -> Dataset:
         """A node dataset is a Graph."""
-        kind = Dataset if core.on_graphs else Graph
-        data = kind.__new__(kind)
-        data._core = core
+        data: Dataset = object.__new__(Dataset if core.on_graphs else Graph)
+        data._inner = core
         return data
 
     @staticmethod
@@ -93,109 +92,109 @@ class Dataset:
         """Writes .npz or .csv, or a TU folder for a name without an ending."""
         if self.y is None:
             raise Error(f"{self.name} has no labels, which its file would need; give y")
-        self._core.save(path)
+        self._inner.save(path)
 
     @property
     def name(self) -> str:
-        return self._core.name
+        return self._inner.name
 
     @property
     def task(self) -> str:
         """What is classified: "node" or "graph"."""
-        return "graph" if self._core.on_graphs else "node"
+        return "graph" if self._inner.on_graphs else "node"
 
     @property
     def num_nodes(self) -> int:
-        return self._core.num_nodes
+        return self._inner.num_nodes
 
     @property
     def num_edges(self) -> int:
         """Each direction counts."""
-        return self._core.num_edges
+        return self._inner.num_edges
 
     @property
     def num_graphs(self) -> int:
-        return self._core.num_graphs
+        return self._inner.num_graphs
 
     @property
     def num_instances(self) -> int:
         """Nodes, or graphs: what predictions are about."""
-        return self._core.num_instances
+        return self._inner.num_instances
 
     @property
     def num_features(self) -> int:
-        return self._core.x.shape[1]
+        return self._inner.x.shape[1]
 
     @property
     def num_classes(self) -> int:
         """The largest label + 1; 0 without labels."""
-        return self._core.num_classes
+        return self._inner.num_classes
 
     @property
     def x(self) -> Array:
         """Features, (nodes, features)."""
-        return self._core.x
+        return self._inner.x
 
     @property
     def edge_index(self) -> Array:
         """Sources and targets, (2, edges), int32."""
         if self._edge_index is None:
-            self._edge_index = read_only(np.stack([self._core.sources, self._core.targets]))
+            self._edge_index = read_only(np.stack([self._inner.sources, self._inner.targets]))
         return self._edge_index
 
     @property
     def y(self) -> Optional[Array]:
         """One label per instance, or None."""
-        return _some(self._core.y)
+        return _some(self._inner.y)
 
     @property
     def graph_ptr(self) -> Array:
         """Graph g has the nodes graph_ptr[g] to graph_ptr[g + 1] - 1."""
-        return self._core.graph_ptr
+        return self._inner.graph_ptr
 
     @property
     def edge_ptr(self) -> Array:
         """Graph g has the edges edge_ptr[g] to edge_ptr[g + 1] - 1."""
-        return self._core.edge_ptr
+        return self._inner.edge_ptr
 
     @property
     def edge_weight(self) -> Optional[Array]:
-        return _some(self._core.edge_weight)
+        return _some(self._inner.edge_weight)
 
     @property
     def edge_attr(self) -> Optional[Array]:
-        return _some(self._core.edge_attr)
+        return _some(self._inner.edge_attr)
 
     @property
     def edge_gt(self) -> Optional[Array]:
         """Which edges are in a motif, if that is known."""
-        return _some(self._core.edge_gt)
+        return _some(self._inner.edge_gt)
 
     @property
     def train_mask(self) -> Array:
-        return self._core.train_mask
+        return self._inner.train_mask
 
     @property
     def val_mask(self) -> Array:
-        return self._core.val_mask
+        return self._inner.val_mask
 
     @property
     def test_mask(self) -> Array:
-        return self._core.test_mask
+        return self._inner.test_mask
 
     @property
     def eval_instances(self) -> Optional[Array]:
         """The instances that are explained unless told otherwise."""
-        return _some(self._core.eval_instances)
+        return _some(self._inner.eval_instances)
 
     @property
     def node_type_names(self) -> list[str]:
         """What the columns of one-hot features mean, such as atom letters."""
-        return self._core.node_type_names
+        return self._inner.node_type_names
 
     def warnings(self) -> list[str]:
         """What to know before trusting the data: empty classes, isolated nodes, ..."""
-        return self._core.warnings()
+        return self._inner.warnings()
 
     def __len__(self) -> int:
         return self.num_graphs
@@ -251,7 +250,7 @@ class Dataset:
 
     def _for(self, task: str) -> _core.Dataset:
         """The data as a model of this task reads it: a lone graph can be classified as a whole."""
-        return self._core
+        return self._inner
 
 
 class Graph(Dataset):
@@ -300,13 +299,13 @@ class Graph(Dataset):
             _add_given(arrays, given, eval_graphs=None)
         else:
             _add_given(arrays, dict(given, y=y, **split), eval_nodes=eval_instances)
-        self._core = _core.Dataset.from_arrays(name, arrays, list(node_type_names))
+        self._inner = _core.Dataset.from_arrays(name, arrays, list(node_type_names))
 
     def _for(self, task: str) -> _core.Dataset:
         if task == self.task or task != "graph":
-            return self._core
+            return self._inner
         if self._as_graph is None:
-            self._as_graph = self._core.as_one_graph()
+            self._as_graph = self._inner.as_one_graph()
         return self._as_graph
 
 
@@ -320,9 +319,9 @@ def generate(name: str, *, seed: int = 0, **options: Any) -> Dataset:
     return Dataset._of(_core.Dataset.generate(name, seed, options))
 
 
-def _rebuild(kind: type, name: str, arrays: dict[str, Array], types: list[str]) -> Dataset:
-    data: Dataset = kind.__new__(kind)
-    data._core = _core.Dataset.from_arrays(name, arrays, types)
+def _rebuild(kind: type[Dataset], name: str, arrays: dict[str, Array], types: list[str]) -> Dataset:
+    data: Dataset = object.__new__(kind)
+    data._inner = _core.Dataset.from_arrays(name, arrays, types)
     return data
 
 
@@ -334,8 +333,11 @@ def _joined(name: str, key: str, parts: Sequence[Optional[Array]]) -> Array:
     present = [part for part in parts if part is not None]
     if len(present) < len(parts) or len({part.shape[1:] for part in present}) > 1:
         shapes = [None if part is None else part.shape for part in parts]
-        different = next(i for i, shape in enumerate(shapes) if shape is None
-                         or shapes[0] is None or shape[1:] != shapes[0][1:])
+        different = next(
+            position
+            for position, shape in enumerate(shapes)
+            if shape is None or shapes[0] is None or shape[1:] != shapes[0][1:]
+        )
         raise Error(
             f"{name}: {key} of graph {different} has shape {shapes[different]}, "
             f"that of graph 0 {shapes[0]}; all graphs need the same columns"

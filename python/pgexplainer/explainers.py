@@ -31,7 +31,7 @@ class Explainer:
     """
 
     method: ClassVar[str] = ""
-    _core: _core.Explainer
+    _inner: _core.Explainer
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Explainer:
             if not isinstance(number, numbers.Integral) or number < 0:
                 raise Error(f"{name} is {number}, expected a whole number from 0 on")
         self._cut = {name: options.pop(name) for name in _CUT if name in options}
-        self._core = _core.Explainer(self.method, seed, preset, options)
+        self._inner = _core.Explainer(self.method, seed, preset, options)
         self.threads = threads
         self.progress = progress
         self._model: Optional[Model] = None
@@ -64,21 +64,21 @@ class Explainer:
 
     @property
     def seed(self) -> int:
-        return self._core.seed
+        return self._inner.seed
 
     @property
     def options(self) -> dict[str, Any]:
         """Every option that is not at its default, and for PGExplainer all of them."""
-        return {**self._core.options, **self._cut}
+        return {**self._inner.options, **self._cut}
 
     @property
     def fitted(self) -> bool:
-        return self._core.fitted
+        return self._inner.fitted
 
     @property
     def report(self) -> Optional[dict[str, Any]]:
         """What `fit` has to say: loss, warnings, verdict, ...; None before."""
-        return self._core.report
+        return self._inner.report
 
     def fit(self: Self, model: Model, data: Dataset, instances: Any = None) -> Self:
         """Learns from a population of instances; methods that do not learn remember the model.
@@ -93,7 +93,7 @@ class Explainer:
             twice = values[counts > 1][0].tolist()
             raise Error(f"instances names {twice} twice")
         with shown(self.progress, "fitting") as callback:
-            self._core.fit(
+            self._inner.fit(
                 core_model, core_data, chosen, self._cut, self.threads or 0, callback
             )
         self._model = model
@@ -137,12 +137,12 @@ class Explainer:
         chosen = _instances(core_data, instances)
         threads = self.threads or 0
         if one:
-            (found,) = self._core.explain(
+            (only,) = self._inner.explain(
                 core_model, core_data, chosen, self._cut, selection, threads, None
             )
-            return Explanation(found, data, self.method)
+            return Explanation(only, data, self.method)
         with shown(self.progress, "explaining") as callback:
-            found = self._core.explain(
+            found = self._inner.explain(
                 core_model, core_data, chosen, self._cut, selection, threads, callback
             )
         return [Explanation(each, data, self.method) for each in found]
@@ -164,7 +164,7 @@ class Explainer:
     def __copy__(self: Self) -> Self:
         """Its own, so that fitting the copy leaves this one alone."""
         other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__, _core=copy.copy(self._core))
+        other.__dict__.update(self.__dict__, _inner=copy.copy(self._inner))
         return other
 
     def __deepcopy__(self: Self, memo: dict[int, Any]) -> Self:
@@ -196,13 +196,13 @@ class PGExplainer(Explainer):
 
     def save(self, path: Path) -> None:
         """Writes a .safetensors file, for `load` and `pgexplainer explain --explainer`."""
-        self._core.save(path)
+        self._inner.save(path)
 
     @staticmethod
     def load(path: Path, *, threads: Optional[int] = None, progress: Choice = None) -> PGExplainer:
         """What `save` or `pgexplainer fit` wrote. `explain` then needs `model=`."""
         explainer = PGExplainer.__new__(PGExplainer)
-        explainer._core = _core.Explainer.load(path)
+        explainer._inner = _core.Explainer.load(path)
         explainer._cut = {}
         explainer.threads = threads
         explainer.progress = progress

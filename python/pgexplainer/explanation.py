@@ -20,92 +20,92 @@ class Explanation:
     Node and edge numbers are those of the data. All arrays are views of the explanation's memory.
     """
 
-    __slots__ = ("_core", "data", "method")
+    __slots__ = ("_inner", "data", "method")
 
     def __init__(self, core: _core.Explanation, data: Dataset, method: str) -> None:
-        self._core = core
+        self._inner = core
         self.data = data
         self.method = method
 
     @property
     def instance(self) -> Union[int, tuple[int, int]]:
         """The node, the graph, or the link (u, v)."""
-        return (self._core.id, self._core.second) if self._core.is_link else self._core.id
+        return (self._inner.id, self._inner.second) if self._inner.is_link else self._inner.id
 
     @property
     def nodes(self) -> Array:
         """Of the instance."""
-        return self._core.nodes
+        return self._inner.nodes
 
     @property
     def edges(self) -> Array:
         """Of the instance: positions in `data.edge_index`."""
-        return self._core.edges
+        return self._inner.edges
 
     @property
     def edge_index(self) -> Array:
         """Source and target of each edge, (2, edges)."""
-        return np.stack([self._core.source, self._core.target])
+        return np.stack([self._inner.source, self._inner.target])
 
     @property
     def score(self) -> Array:
         """Of each edge: higher = more important. The scale is the method's own."""
-        return self._core.score
+        return self._inner.score
 
     @property
     def edge_mask(self) -> Array:
         """One per edge of the data, 0 outside the instance, as PyG has it. PGExplainer's scores go
         through the sigmoid, which can round different ones to the same; rank by `score`.
         """
-        return self._core.edge_mask(self.data.num_edges)
+        return self._inner.edge_mask(self.data.num_edges)
 
     @property
     def feature_score(self) -> Optional[Array]:
         """Of each feature, if the method explains features."""
-        return self._core.feature_score if self._core.feature_score.size else None
+        return self._inner.feature_score if self._inner.feature_score.size else None
 
     @property
     def selected(self) -> Array:
         """Which edges are the explanation: the 10 best ones unless something else was chosen."""
-        return self._core.selected
+        return self._inner.selected
 
     @property
     def prediction(self) -> Array:
         """The model's class probabilities."""
-        return self._core.prediction
+        return self._inner.prediction
 
     @property
     def prediction_kept(self) -> Optional[Array]:
         """The same with the selected edges alone; None if the model is not at hand."""
-        return self._core.prediction_kept
+        return self._inner.prediction_kept
 
     @property
     def prediction_removed(self) -> Optional[Array]:
         """The same without the selected edges; None if the model is not at hand."""
-        return self._core.prediction_removed
+        return self._inner.prediction_removed
 
     @property
     def confidence(self) -> float:
         """From 0 to 1: how much of the predicted class the selected edges keep, and take away."""
-        return self._core.confidence
+        return self._inner.confidence
 
     def topk(self, k: int) -> Explanation:
         """The same with the k best edges selected, both directions counted as one."""
-        return Explanation(self._core.topk(k), self.data, self.method)
+        return Explanation(self._inner.topk(k), self.data, self.method)
 
     def threshold(self, least: float) -> Explanation:
         """The same with all edges selected whose score is at least this."""
-        return Explanation(self._core.threshold(least), self.data, self.method)
+        return Explanation(self._inner.threshold(least), self.data, self.method)
 
     def connected(self) -> Explanation:
         """The same with only those selected edges that hang together with the explained node (of a
         graph: the largest part).
         """
-        return Explanation(self._core.connected(), self.data, self.method)
+        return Explanation(self._inner.connected(), self.data, self.method)
 
     def to_dict(self) -> dict[str, Any]:
         """What `pgexplainer explain -o FILE.jsonl` writes, plus the method."""
-        content: dict[str, Any] = json.loads(self._core.json())
+        content: dict[str, Any] = json.loads(self._inner.json())
         return {"method": self.method, **content}
 
     def to_networkx(self) -> Any:
@@ -113,7 +113,7 @@ class Explanation:
         import networkx as nx
 
         graph = nx.DiGraph()
-        targets = set(self._core.targets.tolist())
+        targets = set(self._inner.targets.tolist())
         for node in self.nodes.tolist():
             graph.add_node(node, target=node in targets)
         rows = zip(*self.edge_index.tolist(), self.score.tolist(), self.selected.tolist())
@@ -137,11 +137,11 @@ class Explanation:
         the selected edges is drawn.
         """
         if ax is not None:
-            return _draw(self._core.drawing(self.data._core, max_nodes, ground_truth), ax, title)
+            return _draw(self._inner.drawing(self.data._inner, max_nodes, ground_truth), ax, title)
         ending = "svg" if path is None else os.path.splitext(os.fspath(path))[1][1:]
         if ending not in ("svg", "dot", "graphml"):
             raise Error(f"{path}: a picture is a .svg, .dot or .graphml file")
-        text = self._core.picture(self.data._core, ending, title, max_nodes, ground_truth)
+        text = self._inner.picture(self.data._inner, ending, title, max_nodes, ground_truth)
         if path is None:
             return Picture(text)
         _core.write_text(path, text)
@@ -151,7 +151,7 @@ class Explanation:
         return str(self.plot())
 
     def __repr__(self) -> str:
-        kind = "link" if self._core.is_link else "node" if self._core.targets.size else "graph"
+        kind = "link" if self._inner.is_link else "node" if self._inner.targets.size else "graph"
         name = "-".join(map(str, np.atleast_1d(self.instance)))
         predicted = int(np.argmax(self.prediction))
         return (
@@ -161,7 +161,7 @@ class Explanation:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Explanation, (self._core, self.data, self.method)
+        return Explanation, (self._inner, self.data, self.method)
 
 
 class Picture(str):

@@ -69,7 +69,7 @@ def ground_truth(
     judged = _data(explanations, data)
     if judged.edge_gt is None:
         raise Error(f"{judged.name} has no ground truth (edge_gt), which this metric compares with")
-    return _core.ground_truth(judged._core, [each._core for each in explanations])
+    return _core.ground_truth(judged._inner, [each._inner for each in explanations])
 
 
 def fidelity(explanations: Sequence[Explanation], by: str = "probability") -> Fidelity:
@@ -102,7 +102,7 @@ def faithfulness(
     """All that needs the model but no ground truth: fidelity by label and by probability, plain and
     robust, unfaithfulness, characterization score, fidelity by sparsity, connectedness.
     """
-    given = [each._core for each in _listed(explanations)]
+    given = [each._inner for each in _listed(explanations)]
     return _core.faithfulness(given, *_judge(explanations, model), seed, threads)
 
 
@@ -110,7 +110,7 @@ def verdict(
     explanations: Sequence[Explanation], *, model: Optional[Model] = None, threads: int = 0
 ) -> dict[str, Any]:
     """Whether explanations can be relied on, told without ground truth, as after `fit`."""
-    given = [each._core for each in _listed(explanations)]
+    given = [each._inner for each in _listed(explanations)]
     return _core.verdict(given, *_judge(explanations, model), threads)
 
 

@@ -28,20 +28,15 @@ class Model:
     Model(task='node', num_features=3, num_classes=2, num_hops=1)
     """
 
-    _core: _core.Model
-    task: str
+    _inner: _core.Model
 
     def __init__(self, spec: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
-        self._set(_core.Model.from_tensors(dict(spec), _weights(tensors), None))
+        self._inner = _core.Model.from_tensors(dict(spec), _weights(tensors), None)
 
-    def _set(self, core: _core.Model) -> None:
-        self._core = core
-        self.task = "graph" if core.on_graphs else "node"
-
-    @classmethod
-    def _of(cls, core: _core.Model) -> Model:
+    @staticmethod
+    def _of(core: _core.Model) -> Model:
         model = Model.__new__(Model)
-        model._set(core)
+        model._inner = core
         return model
 
     @staticmethod
@@ -57,34 +52,39 @@ class Model:
 
     def save(self, path: Path) -> None:
         """Writes a .safetensors file, for `load`, the command line and C++."""
-        self._core.save(path)
+        self._inner.save(path)
 
     @property
     def spec(self) -> dict[str, Any]:
         """The description of the layers."""
-        return self._core.spec
+        return self._inner.spec
 
     def state_dict(self) -> dict[str, Array]:
         """The weights, as read-only views."""
-        return self._core.state_dict()
+        return self._inner.state_dict()
+
+    @property
+    def task(self) -> str:
+        """What it classifies: "node" or "graph"."""
+        return "graph" if self._inner.on_graphs else "node"
 
     @property
     def num_features(self) -> int:
-        return self._core.num_features
+        return self._inner.num_features
 
     @property
     def num_classes(self) -> int:
-        return self._core.num_classes
+        return self._inner.num_classes
 
     @property
     def num_hops(self) -> Optional[int]:
         """How far a prediction reaches; None when it depends on the whole graph."""
-        return None if self._core.num_hops < 0 else self._core.num_hops
+        return None if self._inner.num_hops < 0 else self._inner.num_hops
 
     @property
     def training(self) -> Optional[dict[str, Any]]:
         """Options, accuracies and losses, if the model was trained here."""
-        return self._core.training
+        return self._inner.training
 
     def predict(self, data: Dataset, *, edge_mask: Any = None, threads: int = 0) -> Array:
         """Logits, one row per node or graph. `edge_mask` has a weight from 0 to 1 for every edge
@@ -105,7 +105,7 @@ class Model:
         """Both as the compiled half takes them."""
         if not isinstance(data, Dataset):
             raise Error(f"data is a {type(data).__name__}, expected a Graph or a Dataset")
-        return self._core, data._for(self.task)
+        return self._inner, data._for(self.task)
 
     def __repr__(self) -> str:
         hops = f", num_hops={self.num_hops}" if self.task == "node" else ""
@@ -153,7 +153,7 @@ def train(
         spec = {"task": data.task, "in_channels": data.num_features,
                 "num_classes": data.num_classes, **arch}
     with shown(progress, "training") as callback:
-        core = _core.Model.train(data._core, spec, seed, threads, options, callback)
+        core = _core.Model.train(data._inner, spec, seed, threads, options, callback)
     return Model._of(core)
 
 
