@@ -132,7 +132,7 @@ class Explainer:
                 f"{type(self).__name__} knows no model; call fit(model, data) first, "
                 "or explain(data, instances, model=model)"
             )
-        one = isinstance(instances, (numbers.Integral, tuple))
+        one = type(instances) is int or isinstance(instances, (numbers.Integral, tuple))
         core_model, core_data = _both(model, data)
         chosen = _instances(core_data, instances)
         threads = self.threads or 0
@@ -277,7 +277,7 @@ def _both(model: Model, data: Dataset) -> tuple[_core.Model, _core.Dataset]:
 
 def _instances(core: _core.Dataset, chosen: Any) -> Array:
     """Ids, one per row, or pairs of nodes."""
-    if isinstance(chosen, numbers.Integral):
+    if type(chosen) is int or isinstance(chosen, numbers.Integral):  # the first is fast
         return np.array([chosen], np.int64)
     if chosen is None or (isinstance(chosen, str) and chosen == "eval"):
         return core.eval_instances if core.eval_instances.size else np.arange(core.num_instances)

@@ -53,6 +53,30 @@ TEST(ExplainedModel, EmbedsANeighbourhoodWithTheBitsOfTheWholeGraph) {
     }
 }
 
+// Call after call, on pools of other sizes: the same bytes as all at once.
+TEST(PreparedExplainer, GivesEveryTimeWhatExplainGivesOnce) {
+  const SmallProblem p(small_tree_cycles(1));
+  const std::vector<Instance> instances = all_nodes(p.dataset);
+  ThreadPool one(1), two(2);
+  PGExplainerOptions options;
+  options.epochs = 2;
+  options.restarts = 0;
+  PGExplainer explainer(options, 1);
+  explainer.fit(p.model, instances, one, {});
+  std::vector<std::string> expected;
+  for (const Explanation& each : explain(p.model, explainer, instances, {}, one))
+    expected.push_back(explanation_json(each, "x"));
+  PreparedExplainer prepared(p.model, explainer, instances, one);
+  const auto compare = [&](std::span<const Instance> some, std::size_t first, ThreadPool& pool) {
+    prepared.explain(some, {}, pool, [&](std::size_t i, Explanation&& explanation) {
+      EXPECT_EQ(explanation_json(explanation, "x"), expected[first + i]);
+    });
+  };
+  compare(std::span(instances).subspan(3, 1), 3, one);
+  compare(instances, 0, two);
+  compare(std::span(instances).subspan(5, 2), 5, one);
+}
+
 // The slow reference: one explanation after the other.
 TEST(ExplainStream, GivesTheSameBytesForAnyNumberOfThreadsAndRanks) {
   const SmallProblem p(small_tree_cycles(1));

@@ -29,6 +29,27 @@ TEST(Methods, UnknownNameListsTheKnownOnes) {
     EXPECT_NE(message.find(name), std::string::npos) << name;
 }
 
+// What a method lists, it takes; the defaults are among it.
+TEST(Methods, TakeTheOptionsTheyList) {
+  for (const std::string& name : method_names()) {
+    nlohmann::json defaults = nlohmann::json::object();
+    for (const auto& field : method_option_fields(name)) {
+      EXPECT_FALSE(field.at("help").get<std::string>().empty());
+      defaults[field.at("name").get<std::string>()] = field.at("default");
+      if (!field.contains("low")) continue;
+      nlohmann::json too_low = nlohmann::json::object();
+      const double low = field.at("low");
+      if (low == 0) too_low[field.at("name").get<std::string>()] = -1;
+      if (!too_low.empty()) {
+        EXPECT_THROW(make_explainer(name, 1, too_low), Error) << name << " " << field;
+      }
+    }
+    EXPECT_NO_THROW(make_explainer(name, 1, defaults)) << name;
+  }
+  EXPECT_EQ(method_option_fields("pgexplainer").at(1).at("name"), "epochs");
+  EXPECT_THROW(method_option_fields("magic"), Error);
+}
+
 TEST(Methods, RefuseOptionsTheyDoNotHave) {
   EXPECT_NE(message_of([] {
               make_explainer("grad", 1, {{"epochs", 3}});

@@ -26,6 +26,13 @@ def test_examples_are_true(name):
     assert result.failed == 0
 
 
+def test_the_page_is_true(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "python.md"
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+
+
 def test_everything_public_says_what_it_does():
     for name in pgx.__all__:
         assert getattr(pgx, name).__doc__, name
