@@ -157,6 +157,9 @@ class ExplainerHandle {
                                                          const std::shared_ptr<Dataset>& data,
                                                          bool links, const CutOptions& cut) {
     std::shared_ptr<const Gnn> gnn = model.gnn;
+    if (links && model.in_python && gnn->num_hops() == Gnn::kWholeGraph)
+      throw_bad_input(
+          "links are explained by the part of the graph around them; give CallableModel num_hops=");
     if (links) gnn = make_link_gnn(std::move(gnn));
     return std::make_shared<const ModelOnData>(std::move(gnn), data, cut);
   }

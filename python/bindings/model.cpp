@@ -9,6 +9,7 @@
 #include "pgexplainer/io/model_file.h"
 #include "pgexplainer/metrics/accuracy.h"
 #include "pgexplainer/model/architecture.h"
+#include "pgexplainer/model/regression_gnn.h"
 #include "pgexplainer/model/trainer.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/callable_gnn.h"
@@ -21,7 +22,7 @@ using Shared = std::shared_ptr<Model>;
 using FloatArray = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
 Shared share(std::shared_ptr<NativeGnn<float>> native, nlohmann::json training) {
-  return std::make_shared<Model>(Model{make_gnn(native), native, std::move(training)});
+  return std::make_shared<Model>(Model{make_gnn(native), native, std::move(training), false});
 }
 
 Shared load(const std::filesystem::path& path) {
@@ -46,14 +47,19 @@ Shared from_callable(py::object new_run, bool on_graphs, Index num_features, Ind
   const CallableDescription description{on_graphs ? Task::graph : Task::node, num_features,
                                         num_classes, num_hops};
   return std::make_shared<Model>(
-      Model{make_callable_gnn(std::move(new_run), description), nullptr, nullptr});
+      Model{make_callable_gnn(std::move(new_run), description), nullptr, nullptr, true});
+}
+
+Shared as_regression(const Model& self, double scale) {
+  return std::make_shared<Model>(
+      Model{make_regression_gnn(self.gnn, scale), nullptr, nullptr, self.in_python});
 }
 
 const NativeGnn<float>& native(const Model& model) {
   if (!model.native)
     throw_bad_input(
-        "a CallableModel is Python code; only native models have a description and can "
-        "be saved");
+        "only native models have a description and can be saved; this one is Python code, or made "
+        "of another model");
   return *model.native;
 }
 
@@ -161,6 +167,7 @@ void bind_model(py::module_& module) {
       .def_static("from_tensors", from_tensors)
       .def_static("from_callable", from_callable)
       .def_static("train", train)
+      .def("as_regression", as_regression)
       .def("save",
            [](const Model& self, const std::filesystem::path& path) {
              const py::gil_scoped_release unlocked;

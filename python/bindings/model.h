@@ -11,11 +11,12 @@ namespace pgexplainer::python {
 
 struct Model {
   std::shared_ptr<const Gnn> gnn;
-  std::shared_ptr<NativeGnn<float>> native;  ///< null for a model that Python runs
+  std::shared_ptr<NativeGnn<float>> native;  ///< null if `gnn` is not such a network alone
   nlohmann::json training;                   ///< as in ModelFile
+  bool in_python = false;
 
   /// A model that Python runs is called on one thread, which holds Python's lock.
-  [[nodiscard]] int threads(int wanted) const { return native ? wanted : 1; }
+  [[nodiscard]] int threads(int wanted) const { return in_python ? 1 : wanted; }
 };
 
 /// Keeps the dataset and the network alive for what is computed of both.

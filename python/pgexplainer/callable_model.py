@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import numpy as np
@@ -53,8 +54,7 @@ class CallableModel(Model):
     ) -> None:
         if task not in (None, "node", "graph"):
             raise Error(f"task is {task!r}, expected 'node' or 'graph'")
-        self._predict = predict
-        self._embed = embed
+        self._network = _Network(predict, embed, one_is_two=True)
         self._given = (task, num_features, num_classes, num_hops)
         self._met: Optional[_core.Model] = None
 
@@ -67,7 +67,13 @@ class CallableModel(Model):
             import torch
         except ImportError:
             raise Error(f"{path}: a TorchScript file needs torch, which is not installed") from None
-        script = torch.jit.load(str(path)).eval()
+        try:
+            script = torch.jit.load(os.fspath(path)).eval()
+        except (RuntimeError, ValueError) as error:
+            raise Error(
+                f"{path}: cannot be read as TorchScript, which torch.jit.script(module).save(path) "
+                f"writes: {str(error).splitlines()[0]}"
+            ) from None
         takes_batch = len(script.forward.schema.arguments) > 4  # self and three more
         found = script.embed if hasattr(script, "embed") else None
 
@@ -90,16 +96,26 @@ class CallableModel(Model):
             raise Error("a CallableModel is known once it has met data; call predict or fit first")
         return self._met
 
+    def as_regression(self, scale: Optional[float] = None) -> Model:
+        """As of `Model`; a single column then is the number itself."""
+        network = self._network
+        numbers = _rebuild(_Network(network.predict, network.embed, False), *self._given)
+        return Model.as_regression(numbers, scale)
+
     def _on(self, data: Dataset) -> tuple[_core.Model, _core.Dataset]:
         if self._met is None and isinstance(data, Dataset):
+            import torch
+
             task = self._given[0] or data.task
-            self._met = self._meet(data._for(task), task)
+            with torch.enable_grad():
+                self._met = self._meet(data._for(task), task)
         return super()._on(data)
 
     def _meet(self, data: _core.Dataset, task: str) -> _core.Model:
         """Finds out what was not given, and refuses what cannot be explained."""
         import torch
 
+        network = self._network
         nodes, edges = slice(None), slice(None)
         if task == "graph":  # the first graph with an edge, if there is one
             graph = int(np.argmax(np.diff(data.edge_ptr) > 0))
@@ -110,30 +126,48 @@ class CallableModel(Model):
         edge_index -= nodes.start or 0
         batch = torch.zeros(len(x), dtype=torch.long) if task == "graph" else None
         mask = torch.ones(edge_index.shape[1], requires_grad=True)
-        logits = self._logits(x, edge_index, mask, batch)
+        logits = network.logits(x, edge_index, mask, batch)
         rows = 1 if task == "graph" else len(x)
         if len(logits) != rows:
             raise Error(
                 f"predict gave {len(logits)} rows of logits for {rows} {task}s; "
                 f"expected one per {task}"
             )
-        if not torch.allclose(logits, self._logits(x, edge_index, mask, batch), atol=1e-4):
+        if not torch.allclose(logits, network.logits(x, edge_index, mask, batch), atol=1e-4):
             raise Error("predict gives other logits every time; call eval() on the module first")
         if edge_index.shape[1] > 0:
-            _refuse_blindness(logits, self._logits(x, edge_index, 0 * mask, batch), mask)
+            _refuse_blindness(logits, network.logits(x, edge_index, 0 * mask, batch), mask)
         _, num_features, num_classes, num_hops = self._given
         if num_classes not in (None, logits.shape[1]):
             raise Error(f"predict gives {logits.shape[1]} classes, num_classes is {num_classes}")
         return _core.Model.from_callable(
-            lambda: _Run(self, task), task == "graph", num_features or x.shape[1], logits.shape[1],
-            -1 if num_hops is None else num_hops,
+            lambda: _Run(network, task), task == "graph", num_features or x.shape[1],
+            logits.shape[1], -1 if num_hops is None else num_hops,
         )
 
-    def _logits(self, x: Any, edge_index: Any, mask: Any, batch: Any) -> torch.Tensor:
-        """As (rows, classes); a single column s is the two logits (0, s)."""
+    def __repr__(self) -> str:
+        predict = self._network.predict
+        if self._met is None:
+            return f"CallableModel({getattr(predict, '__name__', predict)!s})"
+        return super().__repr__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._network, *self._given)
+
+
+class _Network:
+    """What is called. Knows nothing of the CallableModel, which C++ must not keep alive."""
+
+    def __init__(self, predict: Predict, embed: Optional[Predict], one_is_two: bool) -> None:
+        self.predict = predict
+        self.embed = embed
+        self.one_is_two = one_is_two  # a single column s is the two logits (0, s)
+
+    def logits(self, x: Any, edge_index: Any, mask: Any, batch: Any) -> torch.Tensor:
+        """As (rows, classes)."""
         import torch
 
-        logits = self._predict(x, edge_index, mask, batch)
+        logits = self.predict(x, edge_index, mask, batch)
         if not isinstance(logits, torch.Tensor) or logits.ndim not in (1, 2):
             raise Error(
                 "predict must give a torch tensor (rows, classes), got "
@@ -142,24 +176,16 @@ class CallableModel(Model):
         logits = logits.float().cpu()
         if logits.ndim == 1:
             logits = logits[:, None]
-        if logits.shape[1] == 1:
+        if logits.shape[1] == 1 and self.one_is_two:
             logits = torch.cat([torch.zeros_like(logits), logits], 1)
         return logits
-
-    def __repr__(self) -> str:
-        if self._met is None:
-            return f"CallableModel({getattr(self._predict, '__name__', self._predict)!s})"
-        return super().__repr__()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._predict, self._embed, *self._given)
 
 
 class _Run:
     """One evaluation and its adjoint, as C++ calls them."""
 
-    def __init__(self, model: CallableModel, task: str) -> None:
-        self.model = model
+    def __init__(self, network: _Network, task: str) -> None:
+        self.network = network
         self.task = task
 
     def forward(
@@ -170,7 +196,7 @@ class _Run:
         self.x = torch.from_numpy(x).requires_grad_()
         self.weight = torch.from_numpy(weight).requires_grad_()
         with torch.enable_grad():
-            self.logits = self.model._logits(
+            self.logits = self.network.logits(
                 self.x, torch.from_numpy(edge_index), self.weight,
                 None if batch is None else torch.from_numpy(batch),
             )[:rows]
@@ -196,10 +222,10 @@ class _Run:
 
         nodes, edges = torch.from_numpy(x), torch.from_numpy(edge_index)
         with torch.no_grad():
-            if self.model._embed is not None:
-                z = self.model._embed(nodes, edges).float().cpu()
+            if self.network.embed is not None:
+                z = self.network.embed(nodes, edges).float().cpu()
             elif self.task == "node":
-                z = self.model._logits(nodes, edges, torch.from_numpy(weight), None)
+                z = self.network.logits(nodes, edges, torch.from_numpy(weight), None)
             else:
                 raise Error(
                     "this method reads node embeddings, which a model of graphs does not show; give "
@@ -231,9 +257,11 @@ def _refuse_blindness(logits: Any, without_edges: Any, mask: Any) -> None:
 
 
 def _rebuild(
-    predict: Any, embed: Any, task: Any, num_features: Any, num_classes: Any, num_hops: Any
+    network: _Network, task: Any, num_features: Any, num_classes: Any, num_hops: Any
 ) -> CallableModel:
-    return CallableModel(
-        predict, embed, task=task, num_features=num_features, num_classes=num_classes,
-        num_hops=num_hops,
+    model = CallableModel(
+        network.predict, network.embed, task=task, num_features=num_features,
+        num_classes=num_classes, num_hops=num_hops,
     )
+    model._network = network
+    return model

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, Mapping, Optional, Union
 
+import numpy as np
+
 from . import _core
 from ._core import Error
 from .arrays import Array, as_array
@@ -101,6 +103,19 @@ class Model:
         model, core = self._on(data)
         return model.embed(core, kind, threads)
 
+    def as_regression(self, scale: Optional[float] = None) -> Model:
+        """The model for explaining numbers instead of classes: its two classes are that the output
+        stays near the one with all edges (0) or changes (1). About half of "stays" is left when the
+        output moves by `scale`; left out, that is the standard deviation over the first data.
+
+        >>> import pgexplainer as pgx
+        >>> data = pgx.generate("tree-cycles", tree_levels=4, num_motifs=8)
+        >>> numbers = pgx.train(data, epochs=5).as_regression()
+        >>> pgx.Occlusion().explain(data, 40, model=numbers).prediction.round(2)
+        array([0.99, 0.01], dtype=float32)
+        """
+        return _Regression(self, scale)
+
     def _on(self, data: Dataset) -> tuple[_core.Model, _core.Dataset]:
         """Both as the compiled half takes them."""
         if not isinstance(data, Dataset):
@@ -123,6 +138,30 @@ class Model:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return self
+
+
+class _Regression(Model):
+    """On top of a model whose outputs are numbers."""
+
+    def __init__(self, numbers: Model, scale: Optional[float]) -> None:
+        self._numbers = numbers
+        self._scale = scale
+
+    def _on(self, data: Dataset) -> tuple[_core.Model, _core.Dataset]:
+        model, core = self._numbers._on(data)
+        if not hasattr(self, "_inner"):
+            scale = self._scale
+            if scale is None:
+                outputs = model.predict(core, None, 0).astype(float)
+                scale = float(np.linalg.norm(outputs.std(0)) or np.abs(outputs).mean() or 1.0)
+            self._inner = model.as_regression(scale)
+        return self._inner, core
+
+    def __repr__(self) -> str:
+        return f"{self._numbers!r}.as_regression({'' if self._scale is None else self._scale})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Regression, (self._numbers, self._scale)
 
 
 def train(

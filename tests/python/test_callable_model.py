@@ -1,7 +1,9 @@
 """The same network in torch and in C++ must be explained alike, by every method."""
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -120,6 +122,22 @@ def test_predictions_and_embeddings_are_the_same(native, twin, native_graphs, tw
         assert (b.task, b.num_features, b.num_classes) == (a.task, a.num_features, a.num_classes)
 
 
+def test_links_need_to_know_how_far_a_prediction_reaches(native, data):
+    model = pgx.CallableModel(Twin(weights(native), readout=False))
+    with pytest.raises(pgx.Error, match="give CallableModel num_hops="):
+        pgx.GradientSaliency().explain(data, (60, 61), model=model)
+
+
+def test_it_dies_with_its_last_user(native, data):
+    net = Twin(weights(native), readout=False)
+    model = pgx.CallableModel(net)
+    pgx.GradientSaliency().explain(data, 75, model=model)
+    gone = weakref.ref(net)
+    del net, model
+    gc.collect()
+    assert gone() is None
+
+
 def test_without_hops_the_whole_graph_is_explained(native, data):
     net = Twin(weights(native), readout=False)
     explanation = pgx.GradientSaliency().explain(data, 75, model=pgx.CallableModel(net))
@@ -146,12 +164,29 @@ def test_without_embeddings_the_logits_of_nodes_serve(native, data, native_graph
 
 
 def test_a_single_column_is_the_logit_of_the_second_class(data):
-    def predict(x, edge_index, edge_mask, batch):
-        return torch.zeros(len(x)).index_add(0, edge_index[1], edge_mask) - 3
+    logits = pgx.CallableModel(lambda *given: degrees(*given) - 3).predict(data)
+    counts = np.bincount(data.edge_index[1], minlength=120)
+    np.testing.assert_allclose(logits, np.stack([np.zeros(120), counts - 3], 1))
 
-    logits = pgx.CallableModel(predict).predict(data)
-    degrees = np.bincount(data.edge_index[1], minlength=120)
-    np.testing.assert_allclose(logits, np.stack([np.zeros(120), degrees - 3], 1))
+
+def test_numbers_are_explained_as_by_the_native_twin(native, twin, data):
+    for scale in (None, 2.0):
+        a, b = (pgx.Occlusion().explain(data, 75, model=m.as_regression(scale))
+                for m in (native, twin))
+        np.testing.assert_allclose(a.score, b.score, atol=1e-4, rtol=1e-3)
+        assert a.prediction[0] == pytest.approx(0.99, abs=1e-3) and a.score.max() > 0
+
+
+def degrees(x, edge_index, edge_mask, batch):
+    return torch.zeros(len(x)).index_add(0, edge_index[1], edge_mask)
+
+
+def test_a_single_column_of_numbers_stays_one(data):
+    numbers = pgx.CallableModel(degrees, num_hops=1).as_regression(scale=1.0)
+    for model in (numbers, pickle.loads(pickle.dumps(numbers))):
+        explanation = pgx.Occlusion().explain(data, 118, model=model)
+        into = explanation.edge_index[1] == 118
+        np.testing.assert_allclose(explanation.score[into], 1 / 1.01 - 1 / 2.01, atol=1e-4)
 
 
 def test_it_survives_pickle_and_copy(twin, data):
@@ -189,7 +224,7 @@ def test_other_bad_models_are_refused_in_words(native, data, graphs, tmp_path):
     with pytest.raises(pgx.Error, match="once it has met data"):
         model.num_classes
     model.predict(data)
-    with pytest.raises(pgx.Error, match="a CallableModel is Python code"):
+    with pytest.raises(pgx.Error, match="only native models have a description"):
         model.save(tmp_path / "model.safetensors")
     attributed = pgx.Graph(data.edge_index, data.x, edge_attr=np.ones((data.num_edges, 1)))
     with pytest.raises(pgx.Error, match="edge_attr"):
@@ -243,3 +278,13 @@ def test_a_torch_script_file_is_a_model(tmp_path, data):
     explanation = pgx.Occlusion().explain(data, 75, model=model)
     assert set(explanation.edge_index[1]) <= set(explanation.nodes)
     assert pgx.PGExplainer(epochs=2).fit(model, data).explain(data, 75).score.size
+    torch.save({"weights": torch.ones(3)}, str(tmp_path / "weights.pt"))
+    for name in ("weights.pt", "absent.pt"):
+        with pytest.raises(pgx.Error, match=f"{name}: cannot be read as TorchScript"):
+            pgx.Model.load(tmp_path / name)
+
+
+def test_explaining_works_where_gradients_are_switched_off(native, data):
+    with torch.no_grad():
+        model = pgx.CallableModel(Twin(weights(native), readout=False))
+        assert pgx.GradientSaliency().explain(data, 75, model=model).score.any()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pgexplainer as pgx
+from pgexplainer import progress
 
 LEARNS_NOTHING = [pgx.GNNExplainer, pgx.GradientSaliency, pgx.NodeGradient, pgx.Occlusion,
                   pgx.IntegratedGradients, pgx.RandomScores]
@@ -196,6 +197,16 @@ def test_progress_reaches_a_callback_and_its_errors_come_out(model, data):
     with pytest.raises(ZeroDivisionError, match="no more"):
         explainer.fit(model, data, range(60, 80))
     assert_same(explainer.explain(data, 75), expected)  # what was learnt before stays
+
+
+def test_a_bar_is_shown_to_those_who_ask(capsys):
+    pytest.importorskip("tqdm")
+    with progress.shown(True, "fitting") as callback:
+        time.sleep(0.6)  # short work shows none
+        callback(5, 10, "loss 3")
+    assert "fitting" in capsys.readouterr().err
+    with progress.shown(None, "fitting") as callback:  # stderr is no terminal here
+        assert callback is None
 
 
 def test_other_threads_run_while_it_works(model, data):
