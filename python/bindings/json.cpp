@@ -17,8 +17,14 @@ nlohmann::json to_json(py::handle object) {
   if (py::isinstance<py::str>(object)) return object.cast<std::string>();
   if (py::isinstance<py::dict>(object)) {
     nlohmann::json json = nlohmann::json::object();
-    for (const auto& item : py::reinterpret_borrow<py::dict>(object))
-      json[py::str(item.first).cast<std::string>()] = to_json(item.second);
+    for (const auto& item : py::reinterpret_borrow<py::dict>(object)) {
+      const auto key = py::str(item.first).cast<std::string>();
+      try {
+        json[key] = to_json(item.second);
+      } catch (const Error& error) {
+        throw_bad_input("{}: {}", key, error.what());
+      }
+    }
     return json;
   }
   if (py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object)) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,17 @@ def as_array(name: str, values: Any, dtype: npt.DTypeLike | None = None) -> Arra
         return np.ascontiguousarray(values, dtype) if np.ndim(values) else np.asarray(values, dtype)
     except (TypeError, ValueError) as error:
         raise Error(f"{name}: cannot be read as an array of numbers: {error}") from None
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number from 0 on.
+
+    >>> whole("seed", 3)
+    3
+    """
+    if not isinstance(value, numbers.Integral) or value < 0:
+        raise Error(f"{name} is {value!r}, expected a whole number from 0 on")
+    return int(value)
 
 
 def read_only(values: Array) -> Array:

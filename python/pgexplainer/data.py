@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._core import Error
-from .arrays import Array, as_array, read_only
+from .arrays import Array, as_array, read_only, whole
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -53,6 +53,9 @@ class Dataset:
         graphs = list(graphs)
         if not graphs:
             raise Error(f"{name}: there are no graphs")
+        for position, graph in enumerate(graphs):
+            if not isinstance(graph, Graph):
+                raise Error(f"{name}: graph {position} is a {type(graph).__name__}, not a Graph")
         arrays = {"x": _joined(name, "x", [graph.x for graph in graphs])}
         nodes = np.cumsum([0] + [graph.num_nodes for graph in graphs])
         edges = np.cumsum([0] + [graph.num_edges for graph in graphs])
@@ -290,6 +293,8 @@ class Graph(Dataset):
         name: str = "graph",
     ) -> None:
         arrays = {"edge_index": as_array("edge_index", edge_index), "x": as_array("x", x)}
+        if arrays["edge_index"].size == 0:  # NumPy takes empty lists for floats
+            arrays["edge_index"] = arrays["edge_index"].astype(np.int64)
         given = dict(edge_weight=edge_weight, edge_attr=edge_attr, edge_gt=edge_gt)
         split = dict(train_mask=train_mask, val_mask=val_mask, test_mask=test_mask)
         if y is not None and np.ndim(y) == 0:
@@ -316,7 +321,7 @@ def generate(name: str, *, seed: int = 0, **options: Any) -> Dataset:
     >>> generate("ba-2motifs", seed=1, num_graphs=20)
     Dataset('ba-2motifs': 20 graphs, 500 nodes, 1028 edges, 10 features, 2 classes)
     """
-    return Dataset._of(_core.Dataset.generate(name, seed, options))
+    return Dataset._of(_core.Dataset.generate(name, whole("seed", seed), options))
 
 
 def _rebuild(kind: type[Dataset], name: str, arrays: dict[str, Array], types: list[str]) -> Dataset:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._core import Error
-from .arrays import Array, as_array
+from .arrays import Array, as_array, whole
 from .data import Dataset, Path
 from .explanation import Explanation
 from .model import Model
@@ -44,12 +44,9 @@ class Explainer:
     ) -> None:
         if not self.method:
             raise TypeError("choose a method: PGExplainer, GNNExplainer, ..., or make_explainer()")
-        for name, number in {"seed": seed, "threads": threads or 0}.items():
-            if not isinstance(number, numbers.Integral) or number < 0:
-                raise Error(f"{name} is {number}, expected a whole number from 0 on")
         self._cut = {name: options.pop(name) for name in _CUT if name in options}
-        self._inner = _core.Explainer(self.method, seed, preset, options)
-        self.threads = threads
+        self._inner = _core.Explainer(self.method, whole("seed", seed), preset, options)
+        self.threads = None if threads is None else whole("threads", threads)
         self.progress = progress
         self._model: Optional[Model] = None
 
@@ -60,7 +57,8 @@ class Explainer:
         fields = _core.method_fields(cls.method) + _core.cut_fields()
         doc = (cls.__doc__ or "").rstrip()
         cls.__doc__ = f"{doc}\n\n    Options:\n\n{describe(fields)}\n"
-        setattr(cls, "__signature__", with_options(Explainer.__init__, fields))
+        without = ("self",) if cls.method == "pgexplainer" else ("self", "preset")
+        setattr(cls, "__signature__", with_options(Explainer.__init__, fields, without))
 
     @property
     def seed(self) -> int:
@@ -293,7 +291,12 @@ def _instances(core: _core.Dataset, chosen: Any) -> Array:
         chosen = [chosen]
     ids = as_array("instances", chosen)
     if ids.dtype == bool:
-        return np.flatnonzero(ids)
+        if ids.shape != (core.num_instances,):
+            raise Error(
+                f"instances is a mask of shape {ids.shape}, expected ({core.num_instances},): "
+                "one entry per instance"
+            )
+        ids = np.flatnonzero(ids)
     if ids.size == 0:
         raise Error("instances names no instance")
     if ids.dtype.kind not in "iu" or ids.ndim > 2 or (ids.ndim == 2 and ids.shape[1] != 2):

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._core import Error
-from .arrays import Array
+from .arrays import Array, whole
 from .data import Dataset, Path
 
 
@@ -91,7 +91,7 @@ class Explanation:
 
     def topk(self, k: int) -> Explanation:
         """The same with the k best edges selected, both directions counted as one."""
-        return Explanation(self._inner.topk(k), self.data, self.method)
+        return Explanation(self._inner.topk(whole("k", k)), self.data, self.method)
 
     def threshold(self, least: float) -> Explanation:
         """The same with all edges selected whose score is at least this."""

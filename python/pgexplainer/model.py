@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._core import Error
-from .arrays import Array, as_array
+from .arrays import Array, as_array, whole
 from .data import Dataset, Path
 from .options import describe, with_options
 from .progress import Choice, shown
@@ -192,7 +192,9 @@ def train(
         spec = {"task": data.task, "in_channels": data.num_features,
                 "num_classes": data.num_classes, **arch}
     with shown(progress, "training") as callback:
-        core = _core.Model.train(data._inner, spec, seed, threads, options, callback)
+        core = _core.Model.train(
+            data._inner, spec, whole("seed", seed), whole("threads", threads), options, callback
+        )
     return Model._of(core)
 
 

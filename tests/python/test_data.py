@@ -94,6 +94,14 @@ def test_a_dataset_is_the_list_of_its_graphs(graphs):
         graphs[60]
 
 
+def test_a_graph_may_have_no_edge(model):
+    graph = pgx.Graph([[], []], np.ones((3, 10)))
+    assert graph.edge_index.shape == (2, 0)
+    explanation = pgx.GradientSaliency().explain(graph, 1, model=model)
+    assert explanation.edge_mask.size == 0 and explanation.topk(3).selected.size == 0
+    assert explanation.plot().startswith("<svg")
+
+
 def test_repr_says_what_it_is(data, graphs):
     assert repr(data) == "Graph('ba-shapes': 120 nodes, 724 edges, 10 features, 4 classes)"
     assert "60 graphs" in repr(graphs)
@@ -118,6 +126,10 @@ def test_bad_arrays_are_refused_in_words():
         pgx.Graph([[0, 1], [1]], np.eye(3))
     with raises("x"):
         pgx.Graph(PATH, [["a"], ["b"], ["c"]])
+    with raises("seed is 'a'"):
+        pgx.generate("ba-shapes", seed="a")
+    with raises("graph 1 is a int"):
+        pgx.Dataset([pgx.Graph(PATH, np.eye(3), 0), 3])
     with raises("there are no graphs"):
         pgx.Dataset([])
     with raises("graph 1 needs one number as y"):

@@ -114,6 +114,8 @@ def test_options_are_those_of_the_library():
     signature = inspect.signature(pgx.PGExplainer)
     assert signature.parameters["epochs"].default == 50
     assert signature.parameters["lr"].default == 0.003
+    assert "self" not in signature.parameters and "preset" in signature.parameters
+    assert "preset" not in inspect.signature(pgx.Occlusion).parameters
     assert "learning rate of Adam" in pgx.PGExplainer.__doc__
     assert pgx.PGExplainer().options["epochs"] == 50
     assert pgx.PGExplainer(preset="paper").options["epochs"] == 30
@@ -173,6 +175,12 @@ def test_bad_input_is_refused_in_words(tmp_path, explainer, model, data, graphs)
         explainer.explain(data, (1, 2, 3))
     with raises("expected whole numbers"):
         explainer.explain(data, [1.5])
+    with raises("a mask of shape"):
+        explainer.explain(data, [True, False])
+    with raises("lr: <object"):
+        pgx.PGExplainer(lr=object())
+    with raises("k is -1, expected a whole number from 0 on"):
+        explainer.explain(data, 75).topk(-1)
     with raises("att cannot explain this model"):
         pgx.Attention().explain(data, 3, model=model)
     with raises("unknown key 'topk'; known are top_k"):
