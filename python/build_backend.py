@@ -1,8 +1,8 @@
 """Builds the wheel for pip: CMake compiles, this file packs (PEP 517 and 427).
 
-The compiled half runs on every machine of the same kind. For the instructions of this machine alone,
-which are faster: pip install . --config-settings native=ON. To use a folder that CMake has built in
-already: --config-settings build-dir=build.
+The compiled half runs on every machine of the same kind. For the instructions of this machine
+alone, which are faster: pip install . --config-settings native=ON. To use a folder that CMake has
+built in already: --config-settings build-dir=build.
 """
 
 from __future__ import annotations

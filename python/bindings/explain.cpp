@@ -109,6 +109,13 @@ class ExplainerHandle {
     });
   }
 
+  void set_refine(std::int64_t steps) {
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard lock(mutex_);
+    dynamic_cast<PGExplainer&>(*explainer_).set_refine(steps);
+    options_["refine"] = steps;
+  }
+
   /// All of a fitted explainer but what it has prepared.
   [[nodiscard]] py::tuple state() const {
     py::object learnt = py::none();
@@ -274,6 +281,7 @@ void bind_explain(py::module_& module) {
       .def("save", &ExplainerHandle::save)
       .def(py::pickle([](const ExplainerHandle& self) { return self.state(); },
                       [](const py::tuple& state) { return ExplainerHandle::from_state(state); }))
+      .def("set_refine", &ExplainerHandle::set_refine)
       .def("fit", &ExplainerHandle::fit)
       .def("explain", &ExplainerHandle::explain)
       .def_property_readonly("fitted", &ExplainerHandle::fitted)

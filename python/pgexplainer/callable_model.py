@@ -228,8 +228,8 @@ class _Run:
                 z = self.network.logits(nodes, edges, torch.from_numpy(weight), None)
             else:
                 raise Error(
-                    "this method reads node embeddings, which a model of graphs does not show; give "
-                    "CallableModel embed=, a function (x, edge_index) -> one row per node"
+                    "this method reads node embeddings, which a model of graphs does not show; "
+                    "give CallableModel embed=, a function (x, edge_index) -> one row per node"
                 )
         return np.asarray(z[:rows])
 
@@ -250,8 +250,8 @@ def _refuse_blindness(logits: Any, without_edges: Any, mask: Any) -> None:
             "no_grad() or comparison between edge_mask and the logits"
         )
     raise Error(
-        "the model ignores edge_mask: without any edge its logits are the same, so no edge could be "
-        "explained; multiply the messages by edge_mask, for example by handing it to the "
+        "the model ignores edge_mask: without any edge its logits are the same, so no edge could "
+        "be explained; multiply the messages by edge_mask, for example by handing it to the "
         "convolutions as edge_weight"
     )
 

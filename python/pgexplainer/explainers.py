@@ -192,6 +192,15 @@ class PGExplainer(Explainer):
 
     method = "pgexplainer"
 
+    @property
+    def refine(self) -> int:
+        """Steps that sharpen the scores of each explained instance; can be set at any time."""
+        return int(self.options["refine"])
+
+    @refine.setter
+    def refine(self, steps: int) -> None:
+        self._inner.set_refine(whole("refine", steps))
+
     def save(self, path: Path) -> None:
         """Writes a .safetensors file, for `load` and `pgexplainer explain --explainer`."""
         self._inner.save(path)
@@ -267,8 +276,8 @@ def make_explainer(method: str, **options: Any) -> Explainer:
 def _both(model: Model, data: Dataset) -> tuple[_core.Model, _core.Dataset]:
     if not isinstance(model, Model):
         raise Error(
-            f"model is a {type(model).__name__}, expected a Model; pgexplainer.pyg.convert makes one "
-            "of a PyG module, CallableModel one of any function"
+            f"model is a {type(model).__name__}, expected a Model; pgexplainer.pyg.convert makes "
+            "one of a PyG module, CallableModel one of any function"
         )
     return model._on(data)
 

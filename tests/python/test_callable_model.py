@@ -47,9 +47,10 @@ class Twin:
 def layers(on_graphs):
     blocks = [[{"type": "GraphConv", "name": name, "out_channels": 8}, {"type": "ReLU"}]
               for name in ("conv1", "conv2")]
+    classes = 2 if on_graphs else 4
     return {"blocks": blocks, "jumping_knowledge": "last",
             **({"readout": ["add"]} if on_graphs else {}),
-            "classifier": [{"type": "Linear", "name": "lin", "out_channels": 2 if on_graphs else 4}]}
+            "classifier": [{"type": "Linear", "name": "lin", "out_channels": classes}]}
 
 
 @pytest.fixture(scope="module")

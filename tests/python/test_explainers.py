@@ -126,6 +126,19 @@ def test_options_are_those_of_the_library():
         assert pgx.make_explainer(method).method == method
 
 
+def test_scores_can_be_refined_after_fitting(explainer, model, data):
+    before = explainer.explain(data, 75)
+    sharp = copy.copy(explainer)
+    sharp.refine = 5
+    asked = pgx.PGExplainer(epochs=10, seed=3, refine=5).fit(model, data)
+    assert_same(sharp.explain(data, 75), asked.explain(data, 75))
+    assert not np.array_equal(sharp.explain(data, 75).score, before.score)
+    assert (sharp.refine, explainer.refine) == (5, 0)
+    assert_same(explainer.explain(data, 75), before)
+    sharp.refine = 0
+    assert_same(sharp.explain(data, 75), before)
+
+
 def test_selection_options_choose_edges(explainer, data):
     assert explainer.explain(data, 75, top_k=3).selected.sum() == 6
     assert explainer.explain(data, 75, max_selected=4).selected.sum() == 4

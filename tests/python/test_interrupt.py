@@ -33,8 +33,8 @@ WORK = {
 @pytest.mark.parametrize("work", WORK)
 def test_ctrl_c_stops_the_work(work):
     explainer, call = WORK[work]
-    program = PROGRAM.format(explainer=explainer, work=call)
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as job:
+    program = [sys.executable, "-c", PROGRAM.format(explainer=explainer, work=call)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as job:
         assert job.stdout.readline() == "ready\n"
         time.sleep(0.5)
         job.send_signal(signal.SIGINT)

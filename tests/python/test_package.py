@@ -63,7 +63,7 @@ def test_pip_installs_the_package(tmp_path):
         check=True, capture_output=True, timeout=300,
     )
     shown = subprocess.run(
-        [sys.executable, "-c", "import pgexplainer; print(pgexplainer.__file__, pgexplainer.Graph)"],
+        [sys.executable, "-c", "import pgexplainer as pgx; print(pgx.__file__, pgx.Graph)"],
         env={**os.environ, "PYTHONPATH": str(tmp_path / "site")}, cwd=tmp_path,
         check=True, capture_output=True, text=True,
     ).stdout
