@@ -69,8 +69,9 @@ def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
 def _compile(settings: dict[str, Any]) -> Path:
     """The compiled half, in the folder of the build."""
     given = settings.get("build-dir")
-    folder = Path(given).resolve() if given else ROOT / "build" / f"pip{SUFFIX}"
-    if not (folder / "CMakeCache.txt").exists():
+    tag = sys.implementation.cache_tag
+    folder = Path(given).resolve() if given else ROOT / "build" / f"pip-{tag}"
+    if not given or not (folder / "CMakeCache.txt").exists():
         options = {
             "CMAKE_BUILD_TYPE": "Release",
             "PGEXPLAINER_NATIVE": settings.get("native", "OFF"),

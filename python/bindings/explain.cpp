@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
@@ -177,8 +178,8 @@ class ExplainerHandle {
     return *explainer;
   }
 
-  /// Instances of which a few are asked for bring their own embeddings with them; many share those
-  /// of the whole graph. One by one they become many, too.
+  /// What is prepared pays for a few instances (each with its own embeddings), for many, or for so
+  /// many that they meet most nodes. One by one, few become so many, too.
   static constexpr std::size_t kMany = 32;
 
   void prepare(const Model& model, const std::shared_ptr<Dataset>& data, const CutOptions& cut,
@@ -189,18 +190,25 @@ class ExplainerHandle {
                       cut.num_neighbors == both_cut_.num_neighbors;
     if (!same) {
       prepared_.reset();
-      asked_ = 0;
+      asked_ = prepared_for_ = 0;
       both_ = put_together(model, data, links, cut);
       both_gnn_ = model.gnn;
       both_links_ = links;
       both_cut_ = cut;
     }
-    const bool were_many = asked_ >= kMany;
     asked_ += instances.size();
-    if (prepared_ && (were_many || asked_ < kMany)) return;
+    const std::size_t most = std::max(kMany, at(data->num_instances()) / kMany + 1);
+    const auto stage = [&](std::size_t count) { return count < kMany ? 0 : count < most ? 1 : 2; };
+    std::size_t expected = asked_ >= most ? most : instances.size();
+    if (stage(std::max(expected, prepared_for_)) == 0 && method_ == "pgexplainer" &&
+        !std::all_of(instances.begin(), instances.end(),
+                     [&](const Instance& one) { return both_->explained.is_local(one); }))
+      expected = kMany;  // one that reaches far costs as much as all embeddings
+    if (prepared_ && stage(expected) <= stage(prepared_for_)) return;
     std::vector<Instance> like_these(instances.begin(), instances.end());
-    if (asked_ >= kMany && !like_these.empty())  // expect as many as pay for all that can be shared
-      like_these.resize(std::max(kMany, at(data->num_instances()) / kMany + 1), like_these.front());
+    if (expected > instances.size()) like_these.resize(expected, instances.front());
+    prepared_.reset();
+    prepared_for_ = like_these.size();
     prepared_ =
         std::make_unique<PreparedExplainer>(both_->explained, *explainer_, like_these, pool);
   }
@@ -245,7 +253,8 @@ class ExplainerHandle {
   std::shared_ptr<const Gnn> both_gnn_;
   bool both_links_ = false;
   CutOptions both_cut_;
-  std::size_t asked_ = 0;  // instances since then
+  std::size_t asked_ = 0;         // instances since then
+  std::size_t prepared_for_ = 0;  // instances
   std::unique_ptr<PreparedExplainer> prepared_;
 };
 
