@@ -30,20 +30,16 @@ def build_wheel(
 ) -> str:
     """Compiles and packs; gives the name of the wheel."""
     compiled = _compile(config_settings or {})
+    info = _info()
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
     tag = f"{python}-{python}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
-    info = f"{NAME}-{_version()}.dist-info"
     files = {
         f"{NAME}/{path.relative_to(ROOT / 'python' / NAME)}": path.read_bytes()
         for path in sorted((ROOT / "python" / NAME).rglob("*"))
         if path.suffix in (".py", ".pyi") or path.name == "py.typed"
     }
     files[f"{NAME}/{compiled.name}"] = compiled.read_bytes()
-    files[f"{info}/METADATA"] = (
-        f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {_version()}\n"
-        "Summary: Which edges made a graph neural network decide\n"
-        "Requires-Python: >=3.9\nRequires-Dist: numpy\n"
-    ).encode()
+    files[f"{info}/METADATA"] = _metadata()
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: false\nTag: {tag}\n"
     ).encode()
@@ -54,6 +50,16 @@ def build_wheel(
         for name, content in files.items():
             archive.writestr(name, content)
     return wheel
+
+
+def prepare_metadata_for_build_wheel(
+    metadata_directory: str, config_settings: Settings = None
+) -> str:
+    """What pip wants to know before anything is compiled."""
+    folder = Path(metadata_directory) / _info()
+    folder.mkdir()
+    (folder / "METADATA").write_bytes(_metadata())
+    return folder.name
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
@@ -102,6 +108,18 @@ def _version() -> str:
     found = re.search(r"project\(pgexplainer VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())
     assert found
     return found.group(1)
+
+
+def _info() -> str:
+    return f"{NAME}-{_version()}.dist-info"
+
+
+def _metadata() -> bytes:
+    return (
+        f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {_version()}\n"
+        "Summary: Which edges made a graph neural network decide\n"
+        "Requires-Python: >=3.9\nRequires-Dist: numpy\n"
+    ).encode()
 
 
 def _digest(content: bytes) -> str:
