@@ -83,17 +83,23 @@ template <auto make>
 NamedGenerator generator(const char* name) {
   return {name, GeneratorOf<make>::run, GeneratorOf<make>::fields};
 }
-const NamedGenerator& find_generator(const std::string& name) {
+const std::vector<NamedGenerator>& generators() {
   static const std::vector<NamedGenerator> all = {
       generator<generate_ba_shapes>("ba-shapes"), generator<generate_ba_community>("ba-community"),
       generator<generate_tree_cycles>("tree-cycles"), generator<generate_tree_grid>("tree-grid"),
       generator<generate_ba_2motifs>("ba-2motifs")};
+  return all;
+}
+std::vector<std::string> generator_names() {
   std::vector<std::string> names;
-  for (const NamedGenerator& one : all) {
+  for (const NamedGenerator& one : generators()) names.emplace_back(one.name);
+  return names;
+}
+const NamedGenerator& find_generator(const std::string& name) {
+  for (const NamedGenerator& one : generators())
     if (one.name == name) return one;
-    names.emplace_back(one.name);
-  }
-  throw_bad_input("there is no generator '{}'; known are {}", name, fmt::join(names, ", "));
+  throw_bad_input("there is no generator '{}'; known are {}", name,
+                  fmt::join(generator_names(), ", "));
 }
 
 Shared generate(const std::string& name, std::uint64_t seed, const py::dict& options) {
@@ -169,6 +175,7 @@ void bind_data(py::module_& module) {
       .def_property_readonly("train_mask", mask(&Dataset::train_mask))
       .def_property_readonly("val_mask", mask(&Dataset::val_mask))
       .def_property_readonly("test_mask", mask(&Dataset::test_mask));
+  module.def("generator_names", generator_names);
   module.def("generator_fields",
              [](const std::string& name) { return to_python(find_generator(name).fields()); });
 }

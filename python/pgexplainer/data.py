@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._core import Error
 from .arrays import Array, as_array, read_only, whole
+from .options import describe
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -316,12 +317,18 @@ class Graph(Dataset):
 
 def generate(name: str, *, seed: int = 0, **options: Any) -> Dataset:
     """A dataset of the paper with its ground truth: ba-shapes, ba-community, tree-cycles,
-    tree-grid (each a `Graph`) or ba-2motifs. Options are those of `pgexplainer generate NAME`.
+    tree-grid (each a `Graph`) or ba-2motifs.
 
     >>> generate("ba-2motifs", seed=1, num_graphs=20)
     Dataset('ba-2motifs': 20 graphs, 500 nodes, 1028 edges, 10 features, 2 classes)
     """
     return Dataset._of(_core.Dataset.generate(name, whole("seed", seed), options))
+
+
+generate.__doc__ = (generate.__doc__ or "").rstrip() + "".join(
+    f"\n\n    Options of {name}:\n\n{describe(_core.generator_fields(name))}"
+    for name in _core.generator_names()
+)
 
 
 def _rebuild(kind: type[Dataset], name: str, arrays: dict[str, Array], types: list[str]) -> Dataset:

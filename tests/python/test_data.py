@@ -94,6 +94,12 @@ def test_a_dataset_is_the_list_of_its_graphs(graphs):
         graphs[60]
 
 
+def test_help_lists_the_options_of_every_generator():
+    for name in ("ba-shapes", "ba-community", "tree-cycles", "tree-grid", "ba-2motifs"):
+        assert f"Options of {name}:" in pgx.generate.__doc__
+    assert "num_motifs = 80, 0 to 4e+08: houses of five nodes" in pgx.generate.__doc__
+
+
 def test_a_graph_may_have_no_edge(model):
     graph = pgx.Graph([[], []], np.ones((3, 10)))
     assert graph.edge_index.shape == (2, 0)
