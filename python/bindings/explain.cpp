@@ -72,24 +72,23 @@ class ExplainerHandle {
            const py::dict& cut, int threads, const py::object& callback) {
     const std::vector<Instance> instances = parse_instances(ids);
     const CutOptions cut_options = parse_cut(cut);
-    Listener(callback).run([&](const Progress& progress) {
-      const std::lock_guard lock(mutex_);
-      auto fresh = make_explainer(method_, seed_, options_);
+    auto [fresh, report] = Listener(callback).run([&](const Progress& progress) {
+      auto explainer = new_explainer();
       const auto both = put_together(model, data, is_links(instances), cut_options);
       ThreadPool pool(model.threads(threads));
-      if (const Support support = fresh->supports(both->explained); !support)
+      if (const Support support = explainer->supports(both->explained); !support)
         throw_bad_input("{} cannot explain this model: {}", method_, support.reason);
-      const FitReport report = fresh->fit(both->explained, instances, pool, progress);
-      if (!report_progress(progress, 1, 1)) throw_failed("interrupted");
-      prepared_.reset();
-      explainer_ = std::move(fresh);
-      fitted_ = true;
-      if (report.loss.empty()) return true;  // a method that does not learn
-      report_ = report_of(report);
-      report_["dataset"] = data->name;
-      report_["instances"] = instances.size();
-      return true;
+      const FitReport fit = explainer->fit(both->explained, instances, pool, progress);
+      return std::pair(std::move(explainer), report_of(fit));
     });
+    report["dataset"] = data->name;
+    report["instances"] = instances.size();
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard lock(mutex_);
+    prepared_.reset();
+    explainer_ = std::move(fresh);
+    fitted_ = true;
+    if (!report["loss"].empty()) report_ = std::move(report);  // else it does not learn
   }
 
   std::vector<std::shared_ptr<Explained>> explain(const Model& model,
@@ -152,6 +151,10 @@ class ExplainerHandle {
  private:
   using Both = std::shared_ptr<const ModelOnData>;
 
+  std::unique_ptr<Explainer> new_explainer() {
+    const std::lock_guard lock(mutex_);
+    return make_explainer(method_, seed_, options_);
+  }
   static bool is_links(std::span<const Instance> instances) {
     return !instances.empty() && instances.front().is_link();
   }
