@@ -26,17 +26,24 @@ print(explainer.explain(data, 75).instance, flush=True)
 WORK = {
     "fit": ("PGExplainer(epochs=1000000)", "explainer.fit(model, data)"),
     "explain": ("GNNExplainer(epochs=2000)", "explainer.explain(data, 'all', model=model)"),
+    "a model in Python": (
+        "GNNExplainer(epochs=1000000)",
+        "explainer.explain(data, 75, model=pgx.CallableModel(lambda x, edges, mask, batch: "
+        "x.new_zeros(len(x), 2).index_add(0, edges[1], mask[:, None] * x[edges[0], :2])))",
+    ),
     "train": ("RandomScores()", "pgx.train(data, epochs=1000000000)"),
 }
 
 
 @pytest.mark.parametrize("work", WORK)
 def test_ctrl_c_stops_the_work(work):
+    if "Python" in work:
+        pytest.importorskip("torch")
     explainer, call = WORK[work]
     program = [sys.executable, "-c", PROGRAM.format(explainer=explainer, work=call)]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as job:
         assert job.stdout.readline() == "ready\n"
-        time.sleep(0.5)
+        time.sleep(2 if "Python" in work else 0.5)  # torch takes its time to load
         job.send_signal(signal.SIGINT)
         sent = time.monotonic()
         assert job.stdout.readline() == "interrupted\n"
