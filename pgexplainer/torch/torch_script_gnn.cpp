@@ -116,7 +116,7 @@ void copy_to(Matrix<float>& result, const Tensor& tensor) {
   result = ConstMatrixView<float>(rows.data_ptr<float>(), rows.size(0), rows.size(1));
 }
 
-/// A method of a module, or a part of one, that takes the arguments above and returns a tensor.
+/// A method of a module, or a part of one, that takes the arguments above.
 class Callable {
  public:
   Callable() = default;
@@ -138,7 +138,7 @@ class Callable {
       throw_bad_input(
           "{}: the module has {} -> {}, expected {}, all of them tensors, and one tensor as its "
           "result",
-          where, signature(), returns.empty() ? "None" : returns[0].type()->str(),
+          where, signature(), returns.empty() ? "None" : returns[0].type()->annotation_str(),
           name == "forward" ? kForward : "embed(x, edge_index, edge_weight[, batch])");
   }
   /// A graph made from that of another one, which takes the same arguments.
@@ -163,15 +163,12 @@ class Callable {
     jit::Inline(*graph);
     return graph;
   }
-  [[nodiscard]] jit::Stack all(const Arguments& arguments) const {
+  [[nodiscard]] c10::IValue operator()(const Arguments& arguments) const {
     jit::Stack stack{self_, arguments.x, arguments.edge_index, arguments.edge_weight};
     if (takes_batch_) stack.emplace_back(arguments.batch);
     stack.insert(stack.end(), others_.begin(), others_.end());
     function_->run(stack);
-    return stack;
-  }
-  [[nodiscard]] Tensor operator()(const Arguments& arguments) const {
-    return all(arguments).back().toTensor();
+    return stack.back();
   }
 
  private:
@@ -204,21 +201,21 @@ std::vector<jit::Value*> candidates(jit::Graph& graph, Task task) {
 Callable last_layer(const std::string& where, const Callable& forward, Task task,
                     const GnnInput<float>& probe) {
   const std::shared_ptr<jit::Graph> graph = forward.inlined_graph();
-  const auto return_only = [&](const std::vector<jit::Value*>& values) {
-    while (!graph->outputs().empty()) graph->eraseOutput(0);
-    for (jit::Value* value : values) graph->registerOutput(value);
-  };
   const std::vector<jit::Value*> values = candidates(*graph, task);
-  return_only(values);
+  const auto return_only = [&](jit::Value* value) {
+    graph->eraseOutput(0);
+    graph->registerOutput(value);
+  };
+  return_only(graph->appendNode(graph->createTuple(values))->output());
   const Tensor mask = torch::ones({probe.graph.num_edges()}).requires_grad_();
-  const jit::Stack tensors =
-      Callable(forward, graph->copy()).all(arguments_of(probe, view_of(*probe.x), mask));
+  const auto found =
+      Callable(forward, graph->copy())(arguments_of(probe, view_of(*probe.x), mask)).toTuple();
   for (std::size_t v = values.size(); v-- > 0;) {
-    const Tensor& tensor = tensors[v].toTensor();
+    const Tensor& tensor = found->elements()[v].toTensor();
     if (!tensor.defined() || tensor.dim() != 2 || tensor.size(0) != probe.graph.num_nodes() ||
         !tensor.requires_grad())
       continue;
-    return_only({values[v]});
+    return_only(values[v]);
     jit::EliminateDeadCode(graph);
     return {forward, graph};
   }
@@ -325,7 +322,7 @@ class TorchScriptGnn final : public Gnn, public std::enable_shared_from_this<Tor
   /// The module's own columns, of every row.
   [[nodiscard]] Tensor logits(const GnnInput<float>& input, const Tensor& x,
                               const Tensor& mask) const {
-    Tensor out = script_.forward(arguments_of(input, x, mask));
+    Tensor out = script_.forward(arguments_of(input, x, mask)).toTensor();
     if (out.dim() == 1) out = out.unsqueeze(1);
     const Index rows = task_ == Task::graph ? num_graphs(input) : input.graph.num_nodes();
     if (out.dim() != 2 || out.size(0) != rows || out.size(1) == 0 ||
@@ -338,8 +335,9 @@ class TorchScriptGnn final : public Gnn, public std::enable_shared_from_this<Tor
     return out;
   }
   [[nodiscard]] Tensor representations(const GnnInput<float>& input) const {
-    const Tensor z = (*script_.embed)(
-        arguments_of(input, view_of(*input.x), torch::ones({input.graph.num_edges()})));
+    const Tensor z = (*script_.embed)(arguments_of(input, view_of(*input.x),
+                                                   torch::ones({input.graph.num_edges()})))
+                         .toTensor();
     if (z.dim() != 2 || z.size(0) != input.graph.num_nodes() || z.size(1) == 0)
       throw_bad_input("{}: embed() gives {} numbers, expected a row for each of {} nodes", where(),
                       fmt::join(z.sizes(), " x "), input.graph.num_nodes());
