@@ -28,9 +28,14 @@ namespace jit = torch::jit;
 
 constexpr const char* kForward = "forward(x, edge_index, edge_weight[, batch])";
 
-/// Our threads share the work, so libtorch stays in the thread that calls it; and the same steps
-/// run the first time as later, where its optimiser would fuse them. Both settings are the calling
-/// thread's alone.
+/// Only front ends print.
+struct Silence : c10::WarningHandler {
+  void process(const c10::SourceLocation&, const std::string&, bool) override {}
+};
+
+/// Our threads share the work, so libtorch stays in the thread that calls it; the same steps run
+/// the first time as later, where its optimiser would fuse them; and its warnings are not printed.
+/// The settings are the calling thread's alone.
 class InThisThread {
  public:
   InThisThread() { omp_set_num_threads(1); }
@@ -41,6 +46,8 @@ class InThisThread {
  private:
   int before_ = at::get_num_threads();
   jit::GraphOptimizerEnabledGuard unoptimised_{false};
+  Silence silence_;
+  c10::Warning::WarningHandlerGuard silenced_{&silence_};
 };
 
 /// The line of a message of libtorch that says what is wrong: the first, or what the interpreter
@@ -51,6 +58,7 @@ std::string reason(std::string text) {
     text.erase(0, mark + kMark.size());
   else if (text.starts_with("The following operation failed in the TorchScript interpreter"))
     text.erase(0, text.find_last_of('\n', text.find_last_not_of('\n')) + 1);
+  text.erase(0, text.find_first_not_of('\n'));
   return text.substr(0, text.find('\n'));
 }
 
