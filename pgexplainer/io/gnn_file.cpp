@@ -28,10 +28,7 @@ fs::path own_folder() {
   return fs::canonical(*name == '\0' ? "/proc/self/exe" : name, error).parent_path();
 }
 
-/// Loaded once, and kept until the process ends.
-const TorchPlugin& torch_plugin(const fs::path& wanted_by) {
-  static const TorchPlugin* plugin = nullptr;
-  if (plugin) return *plugin;
+const TorchPlugin& load_torch_plugin(const fs::path& wanted_by) {
   const fs::path beside = own_folder();
   const std::vector<fs::path> folders{
       beside, (beside / ".." / PGEXPLAINER_LIBDIR).lexically_normal(), PGEXPLAINER_FULL_LIBDIR};
@@ -41,9 +38,9 @@ const TorchPlugin& torch_plugin(const fs::path& wanted_by) {
     if (!fs::exists(file, error)) continue;
     void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw_failed("{}: cannot be loaded: {}", file.string(), dlerror());
-    plugin = static_cast<const TorchPlugin*>(dlsym(library, "pgexplainer_torch_plugin"));
+    const void* plugin = dlsym(library, "pgexplainer_torch_plugin");
     if (plugin == nullptr) throw_failed("{}: is not the plug-in: {}", file.string(), dlerror());
-    return *plugin;
+    return *static_cast<const TorchPlugin*>(plugin);
   }
   throw_bad_input(
       "{}: is a TorchScript module, which this program cannot run: there is no "
@@ -52,16 +49,27 @@ const TorchPlugin& torch_plugin(const fs::path& wanted_by) {
       wanted_by.string(), folders[0].string(), folders[1].string(), folders[2].string());
 }
 
+/// Loaded once, and kept until the process ends.
+const TorchPlugin& torch_plugin(const fs::path& wanted_by) {
+  static const TorchPlugin& plugin = load_torch_plugin(wanted_by);
+  return plugin;
+}
+
+/// A text in braces after its length, whose bytes may look like the marks of other formats.
+bool is_safetensors(std::string_view bytes) { return bytes.size() > 8 && bytes[8] == '{'; }
+
+std::string_view as_text(const Array<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace
 
 bool is_torch_script(const fs::path& path) {
   const Array<std::byte> bytes = map_file_bytes(path);
-  const auto starts_with = [&](std::string_view text) {
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())
-        .starts_with(text);
-  };
-  bool of_torch = starts_with("\x80");  // pickle, as torch.save wrote it once
-  if (starts_with("PK")) {
+  const std::string_view text = as_text(bytes);
+  if (is_safetensors(text)) return false;
+  bool of_torch = text.starts_with('\x80');  // pickle, as torch.save wrote it once
+  if (text.starts_with("PK\x03\x04")) {
     const ZipReader archive(path, "TorchScript");
     for (std::uint64_t i = 0; i < archive.num_entries(); ++i) {
       const std::string name = archive.name(i);
@@ -83,7 +91,7 @@ TorchScriptInfo read_torch_script_info(const fs::path& path) {
 
 std::shared_ptr<const Gnn> read_gnn(const fs::path& path, const Dataset& dataset) {
   if (is_torch_script(path)) return torch_plugin(path).read(path, dataset);
-  if (path.extension() != ".safetensors")
+  if (path.extension() != ".safetensors" && !is_safetensors(as_text(map_file_bytes(path))))
     throw_bad_input(
         "{}: is not a model: expected NAME.safetensors, as `pgexplainer train` writes it, or a "
         "module saved as TorchScript (NAME.pt)",

@@ -45,6 +45,14 @@ TEST_F(GnnFile, WeightsWithoutCodeAreToBeScripted) {
                      {path.string(), "torch.save", "torch.jit.script(module).save("});
 }
 
+TEST_F(GnnFile, LengthOfAHeaderIsNoMarkOfPyTorch) {
+  for (const std::string length : {"\x80\x02", "PK\x03\x04"}) {
+    std::string content = length;
+    content.resize(8, '\0');
+    EXPECT_FALSE(is_torch_script(text("model.safetensors", content + "{}")));
+  }
+}
+
 TEST_F(GnnFile, OtherFilesAreToldBothKinds) {
   for (const auto& path : {archive("x.npy"), text("model.txt", "hello")})
     expect_bad_input([&] { read_gnn(path, small_.dataset); },
