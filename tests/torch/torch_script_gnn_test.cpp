@@ -320,6 +320,22 @@ def forward(self, x, edge_index, edge_weight):
   EXPECT_EQ(text_of(small.dataset.x), text_of(before));
 }
 
+TEST_F(TorchScript, ArgumentsMayBeOptionalAndOthersHaveDefaults) {
+  const SmallExplainedModel small(kSum, Task::node, 6, undirected(triangle_with_tail()));
+  torch::jit::Module module = new_module(4);
+  module.define(kGated);
+  const auto gnn = read(module, R"(
+def forward(self, x, edge_index, edge_weight: Optional[Tensor], batch: Optional[Tensor] = None, factor: float = 2.0):
+    assert edge_weight is not None
+    assert batch is not None
+    return factor * self.nodes(x, edge_index, edge_weight)
+)",
+                        small.dataset);
+  const Matrix<float> logits = gnn->predict(small.explained->whole());
+  const Matrix<float> once = read_gated(small.dataset)->predict(small.explained->whole());
+  EXPECT_TRUE(logits.isApprox(2 * once, 1e-5F));
+}
+
 TEST_F(TorchScript, GivesTheSameBitsOnAnyNumberOfThreads) {
   const SmallExplainedModel small(kSum, Task::node, 6, undirected(triangle_with_tail()));
   const ExplainedModel model(read_gated(small.dataset, 2), small.dataset);
