@@ -1,5 +1,5 @@
 # Each module may include only itself and the modules above it in the design's order.
-set(order core parallel graph datasets nn model explain metrics io report)
+set(order core parallel graph datasets nn model torch explain metrics io report)
 file(GLOB_RECURSE files ${ROOT}/pgexplainer/*.h ${ROOT}/pgexplainer/*.cpp)
 set(wrong 0)
 set(checked 0)

@@ -13,7 +13,7 @@
 #include "pgexplainer/explain/gnn_explainer.h"
 #include "pgexplainer/io/atomic_file.h"
 #include "pgexplainer/io/explainer_file.h"
-#include "pgexplainer/io/model_file.h"
+#include "pgexplainer/io/gnn_file.h"
 #include "pgexplainer/report/plot.h"
 #include "pgexplainer/report/table.h"
 
@@ -130,7 +130,7 @@ ordered_json bench_explaining(const Arguments& arguments) {
   const auto loaded = load_model_with_data(arguments.explaining, arguments.common.seed);
   const std::span<const Instance> instances = loaded->instances;
   if (instances.front().is_link()) throw_bad_input("bench times nodes and graphs, not links");
-  const std::shared_ptr<const Gnn> gnn = make_gnn(read_model(arguments.explaining.model).model);
+  const std::shared_ptr<const Gnn> gnn = read_gnn(arguments.explaining.model, loaded->dataset);
   const ExplainedModel& model = *loaded->model;
   const double at_least = arguments.quick ? 0 : 0.05;
   ThreadPool pool(arguments.common.threads);
@@ -325,7 +325,8 @@ void add_bench(CLI::App& app) {
       app.add_subcommand("bench", "how fast this machine explains, and how fast it could");
   verb->add_option("--data", arguments->explaining.data,
                    "a dataset (.npz, .csv or TU folder); without it the kernels are timed");
-  verb->add_option("--model", arguments->explaining.model, "a trained model (.safetensors)");
+  verb->add_option("--model", arguments->explaining.model,
+                   "a trained model: .safetensors or TorchScript (.pt)");
   verb->add_option("--instances", arguments->explaining.instances,
                    "whose predictions: eval, all, 400:700:5 or 1,2,3")
       ->option_text("(default eval)");

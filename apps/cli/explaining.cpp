@@ -6,7 +6,7 @@
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/io/dataset_file.h"
-#include "pgexplainer/io/model_file.h"
+#include "pgexplainer/io/gnn_file.h"
 #include "pgexplainer/model/link_gnn.h"
 
 namespace pgexplainer::cli {
@@ -96,7 +96,9 @@ std::string dashed(std::string_view name) {
 
 void add_explaining_arguments(CLI::App& verb, ExplainingArguments& arguments) {
   verb.add_option("--data", arguments.data, "a dataset: .npz, .csv or TU folder")->required();
-  verb.add_option("--model", arguments.model, "a trained model (.safetensors)")->required();
+  verb.add_option("--model", arguments.model,
+                  "a trained model: .safetensors, or a PyTorch module saved as TorchScript (.pt)")
+      ->required();
   verb.add_option("--instances", arguments.instances,
                   "whose predictions: eval (the dataset's list), all, 400:700:5, 1,2,3, or links "
                   "as 3-17,5-9")
@@ -123,7 +125,7 @@ std::unique_ptr<ModelWithData> load_model_with_data(const ExplainingArguments& a
   auto loaded = std::make_unique<ModelWithData>();
   loaded->dataset = read_dataset(arguments.data);
   loaded->instances = parse_instances(arguments.instances, loaded->dataset);
-  std::shared_ptr<const Gnn> gnn = make_gnn(read_model(arguments.model).model);
+  std::shared_ptr<const Gnn> gnn = read_gnn(arguments.model, loaded->dataset);
   if (loaded->instances.front().is_link()) gnn = make_link_gnn(std::move(gnn));
   CutOptions cut = arguments.cut;
   cut.seed = seed;

@@ -12,6 +12,7 @@
 #include "pgexplainer/io/dataset_npz.h"
 #include "pgexplainer/io/explainer_file.h"
 #include "pgexplainer/io/explanation_file.h"
+#include "pgexplainer/io/gnn_file.h"
 #include "pgexplainer/io/model_file.h"
 #include "pgexplainer/io/npz.h"
 #include "pgexplainer/io/safetensors.h"
@@ -202,6 +203,27 @@ void show_model(const std::string& file, bool json) {
         training["accuracy"].value("test", 0.0));
 }
 
+void show_torch_script(const std::string& file, bool json) {
+  const TorchScriptInfo info = read_torch_script_info(file);
+  const bool whole = info.num_hops == Gnn::kWholeGraph;
+  if (json) {
+    print_json({{"file", file},
+                {"kind", "torchscript"},
+                {"forward", info.forward},
+                {"embed", info.embed.empty() ? Json() : Json(info.embed)},
+                {"parameters", info.parameters},
+                {"num_hops", whole ? Json() : Json(info.num_hops)}});
+    return;
+  }
+  fmt::print(stderr, "{}: TorchScript module, {} numbers\n", file, info.parameters);
+  fmt::print(stderr, "  logits       {}\n", info.forward);
+  fmt::print(stderr, "  embeddings   {}\n",
+             info.embed.empty() ? "its last layer (it has no embed)" : info.embed);
+  fmt::print(
+      stderr, "  reach        {}\n",
+      whole ? "the whole graph (it has no num_hops)" : fmt::format("{} hops", info.num_hops));
+}
+
 /// What differs from a preset, by option.
 Json changes(const PGExplainerOptions& options, const std::string& preset_name) {
   const nlohmann::json given = options_to_json(options);
@@ -350,6 +372,10 @@ void show(const std::string& file, bool json) {
              : is_explainer(content) ? show_explainer(file, json)
                                      : show_safetensors(file, content, json);
     }
+    if (path.extension() == ".pt" || path.extension() == ".pth") {
+      if (is_torch_script(path)) return show_torch_script(file, json);
+      throw_bad_input("{}: is not a TorchScript module, though its name says so", file);
+    }
     if (path.extension() == ".npz") {
       const NpzArrays arrays = read_npz(path);
       if (arrays.contains("instance") && arrays.contains("score") && !arrays.contains("x"))
@@ -375,8 +401,8 @@ void add_info(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("info", "say what a file holds");
   verb->add_option("FILE", arguments->file,
-                   "a dataset (.npz, .csv, TU folder), a model or an explainer (.safetensors), or "
-                   "explanations (.jsonl, .csv, .npz)")
+                   "a dataset (.npz, .csv, TU folder), a model or an explainer (.safetensors), a "
+                   "TorchScript module (.pt), or explanations (.jsonl, .csv, .npz)")
       ->required();
   add_common_options(*verb, arguments->common);
   verb->callback([=] { show(arguments->file, arguments->common.json); });

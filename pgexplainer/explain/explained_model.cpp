@@ -25,8 +25,7 @@ ExplainedModel::ExplainedModel(std::shared_ptr<const Gnn> gnn, const Dataset& da
 bool ExplainedModel::is_local(const Instance& instance) const {
   if (gnn_->task() == Task::graph || gnn_->num_hops() == Gnn::kWholeGraph) return false;
   if (!cut_.num_neighbors.empty()) return false;  // a sample numbers its nodes otherwise
-  // Sums over neighbours in vectors, whose rounding depends on where a row lies in memory.
-  if (gnn_->num_attention_layers() > 0) return false;
+  if (!gnn_->keeps_bits_in_parts()) return false;
   std::vector<NodeId> targets{static_cast<NodeId>(instance.id)};
   if (instance.is_link()) targets.push_back(static_cast<NodeId>(instance.second));
   ComputationGraph scratch;

@@ -70,6 +70,9 @@ class Gnn {
   /// layers.
   [[nodiscard]] virtual Matrix<float> attention(const GnnInput<float>&) const { return {}; }
   [[nodiscard]] virtual int num_attention_layers() const { return 0; }
+  /// Whether a row has the same bits when it is computed from the part of a graph that decides it.
+  /// Not so for sums over neighbours in vectors, whose rounding depends on where a row lies.
+  [[nodiscard]] virtual bool keeps_bits_in_parts() const { return num_attention_layers() == 0; }
   [[nodiscard]] virtual std::unique_ptr<GnnRun> new_run() const = 0;
 
   /// Logits for a mask, when no gradient is wanted.

@@ -63,6 +63,9 @@ class LinkGnn : public Gnn {
   [[nodiscard]] int num_attention_layers() const override {
     return encoder_->num_attention_layers();
   }
+  [[nodiscard]] bool keeps_bits_in_parts() const override {
+    return encoder_->keeps_bits_in_parts();
+  }
   [[nodiscard]] std::unique_ptr<GnnRun> new_run() const override {
     return std::make_unique<LinkRun>(encoder_->new_run());
   }

@@ -71,6 +71,9 @@ class RegressionGnn final : public Gnn {
   [[nodiscard]] int num_attention_layers() const override {
     return network_->num_attention_layers();
   }
+  [[nodiscard]] bool keeps_bits_in_parts() const override {
+    return network_->keeps_bits_in_parts();
+  }
   [[nodiscard]] std::unique_ptr<GnnRun> new_run() const override {
     return std::make_unique<RegressionRun>(*network_, scale_);
   }
