@@ -79,9 +79,13 @@ class PreparedExplainer {
   /// Calls take(i, explanation of instances[i]) on any thread, in any order.
   void explain(std::span<const Instance> instances, const ExplainOptions& options, ThreadPool& pool,
                const std::function<void(std::size_t, Explanation&&)>& take);
+  /// One instance, on this thread; for services. Not from several threads at once.
+  [[nodiscard]] Explanation explain(const Instance& instance, const ExplainOptions& options = {});
 
  private:
   struct Thread;
+  Thread& thread(std::size_t worker);
+
   const ExplainedModel& model_;
   const Explainer& explainer_;
   std::vector<std::unique_ptr<Thread>> threads_;
