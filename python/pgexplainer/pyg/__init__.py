@@ -13,5 +13,6 @@ except ImportError as error:
                       "pgexplainer does not") from error
 
 from pgexplainer.pyg.convert import convert, save
+from pgexplainer.pyg.explainers import GNNExplainer, PGExplainer
 
-__all__ = ["convert", "save"]
+__all__ = ["GNNExplainer", "PGExplainer", "convert", "save"]

@@ -466,7 +466,8 @@ def _graphs_of(sample: Any) -> List[Dict[str, Tensor]]:
     return [graph]
 
 
-def native_graph(graph: Dict[str, Tensor], conversion: Conversion) -> pgexplainer.Graph:
+def native_graph(graph: Dict[str, Tensor], conversion: Conversion, y: Any = None
+                 ) -> pgexplainer.Graph:
     """Only what the network reads: unread weights would be read by the native layers."""
     optional = {}
     if conversion.reads_edge_weight and graph.get("edge_weight") is not None:
@@ -475,7 +476,7 @@ def native_graph(graph: Dict[str, Tensor], conversion: Conversion) -> pgexplaine
         attr = graph["edge_attr"].detach().cpu().float()
         optional["edge_attr"] = (attr.view(-1, 1) if attr.dim() == 1 else attr).numpy()
     return pgexplainer.Graph(graph["edge_index"].detach().cpu().numpy(),
-                             graph["x"].detach().cpu().float().numpy(), **optional)
+                             graph["x"].detach().cpu().float().numpy(), y, **optional)
 
 
 def native_outputs(model: pgexplainer.Model, conversion: Conversion,

@@ -1,0 +1,461 @@
+"""PGExplainer and GNNExplainer for torch_geometric.explain.Explainer, computed natively.
+
+The network is converted (convert.py) and the arguments of the call become native data; a network
+that cannot be converted is called as it is, through pgexplainer.CallableModel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import warnings
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch_geometric.explain import Explanation
+from torch_geometric.explain.algorithm import ExplainerAlgorithm
+from torch_geometric.explain.config import (
+    ExplanationType,
+    MaskType,
+    ModelConfig,
+    ModelMode,
+    ModelTaskLevel,
+)
+
+import pgexplainer
+from pgexplainer.pyg.callable import callable_model
+from pgexplainer.pyg.convert import Conversion, converted, native_graph
+
+Index = Optional[Union[int, Tensor]]
+Instance = Union[int, Tuple[int, int]]
+
+# PyG's coefficients of PGExplainer, and their defaults there.
+PYG_COEFFICIENTS: Dict[str, Any] = {"edge_size": 0.05, "edge_ent": 1.0, "temp": [5.0, 2.0],
+                                    "bias": 0.01}
+# Of GNNExplainer -> what they are called here.
+GNN_COEFFICIENTS = {"edge_ent": "edge_entropy", "node_feat_size": "feature_size",
+                    "node_feat_ent": "feature_entropy"}
+FEATURE_MASKS = {None: "none", MaskType.common_attributes: "common"}
+
+
+@dataclass
+class Network:
+    """A module as the native explainers see it."""
+
+    model: Any  # pgexplainer.Model or CallableModel
+    conversion: Optional[Conversion]  # None: it is called as it is
+
+
+@dataclass
+class Data:
+    """The tensors of a call as native data. Edge k of the data is edge `order[k]` of the call."""
+
+    graphs: List[pgexplainer.Graph]  # several at graph level only
+    data: pgexplainer.Dataset
+    order: np.ndarray
+    labels: Optional[np.ndarray]  # of all nodes or graphs
+
+    def key(self, graph: int) -> bytes:
+        """The same for equal graphs, whatever tensors they came in."""
+        if not self._keys:
+            self._keys = [_digest(one) for one in self.graphs]
+        return self._keys[graph]
+
+    def __post_init__(self) -> None:
+        self._keys: List[bytes] = []
+
+
+class NativeAlgorithm(ExplainerAlgorithm):
+    """What both algorithms share: conversion, data, and masks of PyG's shape."""
+
+    def __init__(self, seed: int, threads: Optional[int], options: Dict[str, Any]):
+        super().__init__()
+        self.seed = seed
+        self.threads = threads
+        self.options = options
+        # What was made last, beside the tensors it was made from, so that their ids stay theirs.
+        self._network: Tuple[Any, Any, Any] = (None, None, None)
+        self._data: Tuple[Any, Any, Any] = (None, None, None)
+        self._warned: Set[str] = set()
+
+    def network(self, model: nn.Module, x: Tensor, edge_index: Tensor, kwargs: Dict[str, Any]
+                ) -> Network:
+        """The converted module; converted again when its parameters have changed."""
+        _refuse_dicts(self, x, edge_index)
+        tensors = [*model.parameters(), *model.buffers()]
+        key = (id(model), _versions(tensors), tuple(sorted(kwargs)))
+        if self._network[0] != key:
+            made = self._make_network(model, x, edge_index, kwargs)
+            self._network = (key, (model, tensors), made)
+        network: Network = self._network[2]
+        return network
+
+    def _make_network(self, model: nn.Module, x: Tensor, edge_index: Tensor,
+                      kwargs: Dict[str, Any]) -> Network:
+        config: ModelConfig = self.model_config
+        conversion = None
+        try:
+            native: Any
+            native, conversion = converted(
+                model, task_level=config.task_level.value, mode=config.mode.value,
+                arguments=[name for name, value in kwargs.items() if value is not None])
+        except pgexplainer.Error as error:
+            self._warn(f"{error}; now the module itself is called, which is slow")
+            native = callable_model(model, config, x, edge_index, kwargs)
+        if config.mode == ModelMode.regression:
+            if not hasattr(native, "as_regression"):
+                raise NotImplementedError("regression is not supported yet")
+            native = native.as_regression()
+        return Network(native, conversion)
+
+    def data(self, network: Network, x: Tensor, edge_index: Tensor, target: Optional[Tensor],
+             kwargs: Dict[str, Any]) -> Data:
+        """The same object for the same tensors: what was prepared for it can be used again."""
+        given = {name: value for name, value in kwargs.items() if isinstance(value, Tensor)}
+        tensors = [x, edge_index, *given.values(), *([] if target is None else [target])]
+        key = (id(network), _versions(tensors), tuple(given))
+        if self._data[0] != key:
+            made = self._make_data(network, x, edge_index, target, given)
+            self._data = (key, (network, tensors), made)
+        data: Data = self._data[2]
+        return data
+
+    def _make_data(self, network: Network, x: Tensor, edge_index: Tensor, target: Optional[Tensor],
+                   given: Dict[str, Tensor]) -> Data:
+        level = self.model_config.task_level
+        arguments = {"x": x, "edge_index": edge_index}
+        names = {} if network.conversion is None else network.conversion.names
+        arguments.update({names.get(name, name): value for name, value in given.items()})
+        labels = None
+        if (target is not None and level != ModelTaskLevel.edge
+                and self.model_config.mode != ModelMode.regression):
+            labels = target.detach().cpu().view(-1).numpy().astype(np.int64)
+        if level != ModelTaskLevel.graph:
+            graph = self._graph(network, arguments, labels)
+            return Data([graph], graph, np.arange(edge_index.shape[1]), labels)
+        batch = arguments.pop("batch", None)
+        if batch is None:
+            batch = torch.zeros(x.shape[0], dtype=torch.long)
+        parts = _parts(arguments, batch.cpu())
+        graphs = [self._graph(network, part, None if labels is None else labels[k])
+                  for k, (part, _) in enumerate(parts)]
+        return Data(graphs, pgexplainer.Dataset(graphs),
+                    np.concatenate([edges for _, edges in parts]), labels)
+
+    def _graph(self, network: Network, arguments: Dict[str, Tensor], y: Any) -> pgexplainer.Graph:
+        if not self._reads_labels():
+            y = None
+        if network.conversion is not None:
+            return native_graph(arguments, network.conversion, y)
+        return pgexplainer.Graph(arguments["edge_index"].detach().cpu().numpy(),
+                                 arguments["x"].detach().cpu().float().numpy(), y)
+
+    def _reads_labels(self) -> bool:
+        return False
+
+    def instances(self, data: Data, index: Index, kwargs: Dict[str, Any]) -> List[Instance]:
+        """What `index` names, each once: nodes, graphs of the batch, or pairs of nodes."""
+        level = self.model_config.task_level
+        pairs = kwargs.get("edge_label_index")
+        if level == ModelTaskLevel.node and index is None:
+            raise ValueError(f"The 'index' argument needs to be provided in "
+                             f"'{type(self).__name__}' for node-level explanations")
+        if level == ModelTaskLevel.edge and pairs is None:
+            raise ValueError("Edge-level explanations need the argument 'edge_label_index'")
+        if index is None:
+            chosen = list(range(len(data.graphs) if pairs is None else pairs.shape[1]))
+        elif isinstance(index, Tensor):
+            flat = index.detach().cpu().view(-1)
+            chosen = (flat.nonzero().view(-1) if flat.dtype == torch.bool else flat).tolist()
+        else:
+            chosen = [int(index)]
+        found: List[Instance] = list(chosen)
+        if level == ModelTaskLevel.edge:
+            ends = torch.as_tensor(pairs).cpu()
+            found = [(int(ends[0, k]), int(ends[1, k])) for k in chosen]
+        return list(dict.fromkeys(found))
+
+    def compare_targets(self, network: Network, data: Data, instances: List[Instance]) -> None:
+        """PyG explains the target; ours the prediction. Says so where they differ."""
+        if (self.explainer_config.explanation_type != ExplanationType.phenomenon
+                or data.labels is None):
+            return
+        predicted = np.asarray(network.model.predict(data.data)).argmax(axis=1)
+        wrong = [i for i in instances if predicted[i] != data.labels[i]]
+        if wrong:
+            self._warn(f"of {len(wrong)} instances (such as {wrong[0]}) the target is not what the "
+                       "network predicts; their prediction is explained")
+
+    def edge_mask(self, data: Data, explanations: Sequence[pgexplainer.Explanation]) -> Tensor:
+        """The largest value that any of the instances gives an edge; 0 where none reaches."""
+        largest = np.max([explanation.edge_mask for explanation in explanations], axis=0)
+        mask = np.zeros(len(data.order), np.float32)
+        mask[data.order] = largest
+        return torch.from_numpy(mask)
+
+    def _warn(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            warnings.warn(text, stacklevel=5)
+
+    def _refuse(self, reason: str) -> bool:
+        logging.error(f"'{type(self).__name__}' {reason}")
+        return False
+
+
+def _refuse_dicts(algorithm: NativeAlgorithm, x: Any, edge_index: Any) -> None:
+    if isinstance(x, dict) or isinstance(edge_index, dict):
+        raise ValueError(f"'{type(algorithm).__name__}' explains homogeneous graphs only")
+
+
+def _versions(tensors: Sequence[Tensor]) -> Tuple[Tuple[int, int], ...]:
+    """Changes when a tensor is another one or was written to."""
+    return tuple((id(tensor), tensor._version) for tensor in tensors)
+
+
+def _parts(arguments: Dict[str, Tensor], batch: Tensor
+           ) -> List[Tuple[Dict[str, Tensor], np.ndarray]]:
+    """The graphs of a batch, and which edges are theirs."""
+    edge_index = arguments["edge_index"].cpu()
+    of_edge = batch[edge_index[0]]
+    parts = []
+    for number in range(int(batch.max()) + 1):
+        nodes = (batch == number).nonzero().view(-1)
+        edges = (of_edge == number).nonzero().view(-1)
+        new_id = torch.full((len(batch),), -1)
+        new_id[nodes] = torch.arange(len(nodes))
+        part = {"x": arguments["x"].cpu()[nodes], "edge_index": new_id[edge_index[:, edges]]}
+        for role in ("edge_weight", "edge_attr"):
+            if role in arguments:
+                part[role] = arguments[role].cpu()[edges]
+        parts.append((part, edges.numpy()))
+    return parts
+
+
+def _digest(graph: pgexplainer.Graph) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in ("edge_index", "x", "edge_weight", "edge_attr", "y"):
+        values = getattr(graph, name)
+        if values is not None:
+            digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.digest()
+
+
+def _side_by_side(graphs: List[pgexplainer.Graph]) -> pgexplainer.Graph:
+    """One graph of several that are not connected with each other."""
+    if len(graphs) == 1:
+        return graphs[0]
+    begin = np.cumsum([0] + [graph.num_nodes for graph in graphs])
+    optional = {name: np.concatenate([getattr(graph, name) for graph in graphs])
+                for name in ("y", "edge_weight", "edge_attr")
+                if getattr(graphs[0], name) is not None}
+    return pgexplainer.Graph(
+        np.concatenate([graph.edge_index + np.int64(b) for graph, b in zip(graphs, begin)], axis=1),
+        np.concatenate([graph.x for graph in graphs]), **optional)
+
+
+class PGExplainer(NativeAlgorithm):
+    """PGExplainer for `torch_geometric.explain.Explainer`, fitted natively.
+
+    Fit it with one call of `fit`, or with PyG's loop over `train`; both do the same work. PyG's
+    coefficients (edge_size, edge_ent, temp, bias) select the paper's objective with these numbers
+    and PyG's defaults for the rest; otherwise keywords are the options of `pgexplainer.PGExplainer`,
+    whose default objective needs no coefficients.
+
+    A tensor of indices gives one explanation: of each edge the largest value over the instances.
+
+    >>> from torch_geometric.explain import Explainer
+    >>> algorithm = PGExplainer(epochs=30, lr=0.003)
+    >>> algorithm.epochs
+    30
+    """
+
+    def __init__(self, epochs: Optional[int] = None, lr: Optional[float] = None, *, seed: int = 0,
+                 threads: Optional[int] = None, **options: Any):
+        coefficients = {name: options.pop(name) for name in PYG_COEFFICIENTS if name in options}
+        options.update({name: value for name, value in (("epochs", epochs), ("lr", lr))
+                        if value is not None})
+        if coefficients:
+            options = {**_paper_options({**PYG_COEFFICIENTS, **coefficients}), **options}
+        self.like_pyg = bool(coefficients) and "target" not in options
+        super().__init__(seed, threads, options)
+        self.explainer = pgexplainer.PGExplainer(seed=seed, threads=threads, **options)
+        self.epochs = int(self.explainer.options["epochs"])
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._curr_epoch = -1
+        self._graphs: Dict[bytes, pgexplainer.Graph] = {}
+        self._gathered: Dict[Tuple[bytes, Instance], None] = {}
+        self._num_fitted = 0
+
+    @property
+    def report(self) -> Optional[Dict[str, Any]]:
+        """What the last fit has to say: loss, warnings, verdict, ..."""
+        return self.explainer.report
+
+    def supports(self) -> bool:
+        if self.explainer_config.node_mask_type is not None:
+            return self._refuse("does not explain node features; set node_mask_type=None, or use "
+                                "GNNExplainer")
+        return True
+
+    # --- fitting
+
+    def fit(self, model: nn.Module, x: Tensor, edge_index: Tensor, *,
+            target: Optional[Tensor] = None, index: Index = None, **kwargs: Any) -> PGExplainer:
+        """Fits to the instances `index`: nodes, graphs of `batch`, or columns of edge_label_index.
+
+        Without an index: to all of them. Further keywords go to the model, as in PyG.
+        """
+        self._start_anew()
+        if index is None and self.model_config.task_level == ModelTaskLevel.node:
+            index = torch.arange(x.shape[0])
+        network = self.network(model, x, edge_index, kwargs)
+        data = self.data(network, x, edge_index, target, kwargs)
+        self._fit(network, data, self.instances(data, index, kwargs))
+        self._curr_epoch = self.epochs - 1
+        return self
+
+    def _fit(self, network: Network, data: Data, instances: List[Instance], **changed: Any
+             ) -> None:
+        options = {**self.options, **changed}
+        if self.like_pyg:
+            options["target"] = "label" if self._reads_labels() else "class"
+        else:
+            self.compare_targets(network, data, instances)
+        explainer = pgexplainer.PGExplainer(seed=self.seed, threads=self.threads, **options)
+        self.explainer = explainer.fit(network.model, data.data, instances)
+
+    def _reads_labels(self) -> bool:
+        return (self.explainer_config.explanation_type == ExplanationType.phenomenon
+                and self.model_config.task_level != ModelTaskLevel.edge
+                and self.model_config.mode != ModelMode.regression
+                and (self.like_pyg or self.options.get("target") == "label"))
+
+    def train(self, epoch: Any = True, model: Any = None, x: Any = None, edge_index: Any = None, *,
+              target: Optional[Tensor] = None, index: Index = None, **kwargs: Any) -> Any:
+        """One step of PyG's loop; returns a loss.
+
+        The first epoch gathers the instances; when the second begins (or an explanation is asked
+        for), all of them are fitted together, for the epochs that the constructor was given.
+        """
+        if model is None:  # nn.Module.train(mode)
+            return super().train(epoch)
+        if epoch < self._curr_epoch:
+            self._start_anew()
+        is_first = self._curr_epoch in (-1, epoch) and not self._num_fitted
+        self._curr_epoch = epoch
+        network = self.network(model, x, edge_index, kwargs)
+        data = self.data(network, x, edge_index, target, kwargs)
+        instances = self.instances(data, index, kwargs)
+        for instance in instances:
+            of_graph = self.model_config.task_level == ModelTaskLevel.graph
+            number = instance if of_graph and isinstance(instance, int) else 0
+            key = data.key(number)
+            self._graphs[key] = data.graphs[number]
+            self._gathered[key, 0 if of_graph else instance] = None
+        if is_first:
+            self._fit(network, data, instances, epochs=1, restarts=0, holdout=0.0, verdict=False)
+        elif not self._num_fitted:
+            self._fit_gathered(network)
+        assert self.report is not None
+        return float(self.report["loss"])
+
+    def _fit_gathered(self, network: Network) -> None:
+        """To the instances of all calls; nothing to do if none is new."""
+        if len(self._gathered) == self._num_fitted:
+            return
+        graphs = list(self._graphs.values())
+        if self.model_config.task_level == ModelTaskLevel.graph:
+            whole = Data(graphs, pgexplainer.Dataset(graphs), np.empty(0), None)
+            instances: List[Instance] = list(range(len(graphs)))
+        else:
+            joined = _side_by_side(graphs)
+            whole = Data([joined], joined, np.empty(0), None)
+            begin = dict(zip(self._graphs, np.cumsum([0] + [g.num_nodes for g in graphs])))
+            instances = [_shifted(instance, int(begin[key])) for key, instance in self._gathered]
+        self._fit(network, whole, instances)
+        self._num_fitted = len(self._gathered)
+
+    # --- explaining
+
+    def forward(self, model: nn.Module, x: Tensor, edge_index: Tensor, *, target: Tensor,
+                index: Index = None, **kwargs: Any) -> Explanation:
+        if self._curr_epoch < self.epochs - 1:
+            raise ValueError(f"'{type(self).__name__}' is not yet fully trained (got "
+                             f"{self._curr_epoch + 1} epochs from {self.epochs} epochs). Please "
+                             f"first run `explainer.algorithm.fit(...)`, or "
+                             f"`explainer.algorithm.train(...)` for each epoch.")
+        network = self.network(model, x, edge_index, kwargs)
+        self._fit_gathered(network)
+        data = self.data(network, x, edge_index, target, kwargs)
+        explanations = self.explainer.explain(data.data, self.instances(data, index, kwargs),
+                                              model=network.model)
+        return Explanation(edge_mask=self.edge_mask(data, explanations).to(x.device))
+
+
+def _paper_options(coefficients: Dict[str, Any]) -> Dict[str, Any]:
+    """PyG's objective: the sum of the masks, the mean of their entropies, a step per instance."""
+    start, end = coefficients["temp"]
+    return {"objective": "paper", "size": coefficients["edge_size"], "size_term": "sum",
+            "entropy": coefficients["edge_ent"], "entropy_term": "mean", "tau_start": start,
+            "tau_end": end, "sample_bias": coefficients["bias"], "batch_size": 1}
+
+
+def _shifted(instance: Instance, by: int) -> Instance:
+    if isinstance(instance, tuple):
+        return instance[0] + by, instance[1] + by
+    return instance + by
+
+
+class GNNExplainer(NativeAlgorithm):
+    """GNNExplainer for `torch_geometric.explain.Explainer`: a mask is learnt for each instance.
+
+    Keywords are PyG's coefficients or the options of `pgexplainer.GNNExplainer`. Edges are always
+    explained, features in common for all nodes (node_mask_type="common_attributes") or not at all.
+    A tensor of indices gives one explanation: the largest values over the instances.
+    """
+
+    def __init__(self, epochs: Optional[int] = None, lr: Optional[float] = None, *, seed: int = 0,
+                 threads: Optional[int] = None, **options: Any):
+        for theirs, ours in GNN_COEFFICIENTS.items():
+            if theirs in options:
+                options[ours] = options.pop(theirs)
+        for name, only in (("edge_reduction", "sum"), ("node_feat_reduction", "mean")):
+            if options.pop(name, only) != only:
+                raise ValueError(f"'{name}' must be '{only}' in '{type(self).__name__}'")
+        options.pop("EPS", None)
+        options.update({name: value for name, value in (("epochs", epochs), ("lr", lr))
+                        if value is not None})
+        super().__init__(seed, threads, options)
+        pgexplainer.GNNExplainer(seed=seed, threads=threads, **options)  # checks the options
+
+    def supports(self) -> bool:
+        config = self.explainer_config
+        if config.node_mask_type not in FEATURE_MASKS:
+            return self._refuse("masks features in common for all nodes; set "
+                                "node_mask_type='common_attributes' or None")
+        if config.edge_mask_type is None:
+            return self._refuse("always explains edges; set edge_mask_type='object'")
+        return True
+
+    def forward(self, model: nn.Module, x: Tensor, edge_index: Tensor, *, target: Tensor,
+                index: Index = None, **kwargs: Any) -> Explanation:
+        network = self.network(model, x, edge_index, kwargs)
+        data = self.data(network, x, edge_index, target, kwargs)
+        instances = self.instances(data, index, kwargs)
+        self.compare_targets(network, data, instances)
+        kind = self.explainer_config.node_mask_type
+        explainer = pgexplainer.GNNExplainer(
+            seed=self.seed, threads=self.threads,
+            **{"feature_mask": FEATURE_MASKS[kind], **self.options})
+        explanations = explainer.explain(data.data, instances, model=network.model)
+        found = {"edge_mask": self.edge_mask(data, explanations).to(x.device)}
+        if kind is not None:
+            scores = np.max([np.asarray(e.feature_score) for e in explanations], axis=0)
+            found["node_mask"] = torch.from_numpy(scores).float().view(1, -1).to(x.device)
+        return Explanation(**found)
