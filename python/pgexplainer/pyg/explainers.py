@@ -56,7 +56,7 @@ class Data:
     graphs: List[pgexplainer.Graph]  # several at graph level only
     data: pgexplainer.Dataset
     order: np.ndarray
-    labels: Optional[np.ndarray]  # of all nodes or graphs
+    labels: Any  # of each node or graph, by its number; None: there are none
 
     def key(self, graph: int) -> bytes:
         """The same for equal graphs, whatever tensors they came in."""
@@ -88,13 +88,13 @@ class NativeAlgorithm(ExplainerAlgorithm):
         tensors = [*model.parameters(), *model.buffers()]
         key = (id(model), _versions(tensors), tuple(sorted(kwargs)))
         if self._network[0] != key:
-            made = self._make_network(model, x, edge_index, kwargs)
+            made = self._make_network(model, edge_index, kwargs)
             self._network = (key, (model, tensors), made)
         network: Network = self._network[2]
         return network
 
-    def _make_network(self, model: nn.Module, x: Tensor, edge_index: Tensor,
-                      kwargs: Dict[str, Any]) -> Network:
+    def _make_network(self, model: nn.Module, edge_index: Tensor, kwargs: Dict[str, Any]
+                      ) -> Network:
         config: ModelConfig = self.model_config
         conversion = None
         try:
@@ -104,7 +104,7 @@ class NativeAlgorithm(ExplainerAlgorithm):
                 arguments=[name for name, value in kwargs.items() if value is not None])
         except pgexplainer.Error as error:
             self._warn(f"{error}; now the module itself is called, which is slow")
-            native = callable_model(model, config, x, edge_index, kwargs)
+            native = callable_model(model, config, edge_index, kwargs)
         if config.mode == ModelMode.regression:
             if not hasattr(native, "as_regression"):
                 raise NotImplementedError("regression is not supported yet")
@@ -181,13 +181,14 @@ class NativeAlgorithm(ExplainerAlgorithm):
     def compare_targets(self, network: Network, data: Data, instances: List[Instance]) -> None:
         """PyG explains the target; ours the prediction. Says so where they differ."""
         if (self.explainer_config.explanation_type != ExplanationType.phenomenon
-                or data.labels is None):
+                or data.labels is None or self._reads_labels()):
             return
         predicted = np.asarray(network.model.predict(data.data)).argmax(axis=1)
         wrong = [i for i in instances if predicted[i] != data.labels[i]]
         if wrong:
-            self._warn(f"of {len(wrong)} instances (such as {wrong[0]}) the target is not what the "
-                       "network predicts; their prediction is explained")
+            self._warn(f"the target of {len(wrong)} of {len(instances)} instances (such as "
+                       f"{wrong[0]}) is not what the network predicts; what is explained is the "
+                       "prediction")
 
     def edge_mask(self, data: Data, explanations: Sequence[pgexplainer.Explanation]) -> Tensor:
         """The largest value that any of the instances gives an edge; 0 where none reaches."""
@@ -244,11 +245,16 @@ def _digest(graph: pgexplainer.Graph) -> bytes:
     return digest.digest()
 
 
+def _begins(graphs: List[pgexplainer.Graph]) -> List[int]:
+    """The number of each graph's first node when they stand side by side."""
+    return [0, *np.cumsum([graph.num_nodes for graph in graphs]).tolist()][:-1]
+
+
 def _side_by_side(graphs: List[pgexplainer.Graph]) -> pgexplainer.Graph:
     """One graph of several that are not connected with each other."""
     if len(graphs) == 1:
         return graphs[0]
-    begin = np.cumsum([0] + [graph.num_nodes for graph in graphs])
+    begin = _begins(graphs)
     optional = {name: np.concatenate([getattr(graph, name) for graph in graphs])
                 for name in ("y", "edge_weight", "edge_attr")
                 if getattr(graphs[0], name) is not None}
@@ -289,7 +295,7 @@ class PGExplainer(NativeAlgorithm):
     def _start_anew(self) -> None:
         self._curr_epoch = -1
         self._graphs: Dict[bytes, pgexplainer.Graph] = {}
-        self._gathered: Dict[Tuple[bytes, Instance], None] = {}
+        self._gathered: Dict[Tuple[bytes, Instance], Optional[int]] = {}  # with their targets
         self._num_fitted = 0
 
     @property
@@ -316,7 +322,9 @@ class PGExplainer(NativeAlgorithm):
             index = torch.arange(x.shape[0])
         network = self.network(model, x, edge_index, kwargs)
         data = self.data(network, x, edge_index, target, kwargs)
-        self._fit(network, data, self.instances(data, index, kwargs))
+        instances = self.instances(data, index, kwargs)
+        self.compare_targets(network, data, instances)
+        self._fit(network, data, instances)
         self._curr_epoch = self.epochs - 1
         return self
 
@@ -325,8 +333,6 @@ class PGExplainer(NativeAlgorithm):
         options = {**self.options, **changed}
         if self.like_pyg:
             options["target"] = "label" if self._reads_labels() else "class"
-        else:
-            self.compare_targets(network, data, instances)
         explainer = pgexplainer.PGExplainer(seed=self.seed, threads=self.threads, **options)
         self.explainer = explainer.fit(network.model, data.data, instances)
 
@@ -352,18 +358,20 @@ class PGExplainer(NativeAlgorithm):
         network = self.network(model, x, edge_index, kwargs)
         data = self.data(network, x, edge_index, target, kwargs)
         instances = self.instances(data, index, kwargs)
+        of_graph = self.model_config.task_level == ModelTaskLevel.graph
         for instance in instances:
-            of_graph = self.model_config.task_level == ModelTaskLevel.graph
             number = instance if of_graph and isinstance(instance, int) else 0
+            label = None if data.labels is None else int(data.labels[instance])
             key = data.key(number)
             self._graphs[key] = data.graphs[number]
-            self._gathered[key, 0 if of_graph else instance] = None
+            self._gathered[key, 0 if of_graph else instance] = label
         if is_first:
             self._fit(network, data, instances, epochs=1, restarts=0, holdout=0.0, verdict=False)
         elif not self._num_fitted:
             self._fit_gathered(network)
         assert self.report is not None
-        return float(self.report["loss"])
+        losses = self.report["loss"]
+        return float(losses[min(epoch, len(losses) - 1)])
 
     def _fit_gathered(self, network: Network) -> None:
         """To the instances of all calls; nothing to do if none is new."""
@@ -371,13 +379,18 @@ class PGExplainer(NativeAlgorithm):
             return
         graphs = list(self._graphs.values())
         if self.model_config.task_level == ModelTaskLevel.graph:
-            whole = Data(graphs, pgexplainer.Dataset(graphs), np.empty(0), None)
-            instances: List[Instance] = list(range(len(graphs)))
+            joined: pgexplainer.Dataset = pgexplainer.Dataset(graphs)
+            begin = {key: k for k, key in enumerate(self._graphs)}
         else:
             joined = _side_by_side(graphs)
-            whole = Data([joined], joined, np.empty(0), None)
-            begin = dict(zip(self._graphs, np.cumsum([0] + [g.num_nodes for g in graphs])))
-            instances = [_shifted(instance, int(begin[key])) for key, instance in self._gathered]
+            begin = dict(zip(self._graphs, _begins(graphs)))
+        labels = {_shifted(instance, begin[key]): label
+                  for (key, instance), label in self._gathered.items()}
+        instances = list(labels)
+        whole = Data(graphs, joined, np.empty(0), None)
+        if None not in labels.values():
+            whole.labels = labels
+        self.compare_targets(network, whole, instances)
         self._fit(network, whole, instances)
         self._num_fitted = len(self._gathered)
 
