@@ -6,6 +6,7 @@ that cannot be converted is called as it is, through pgexplainer.CallableModel.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import warnings
@@ -35,6 +36,9 @@ Instance = Union[int, Tuple[int, int]]
 # PyG's coefficients of PGExplainer, and their defaults there.
 PYG_COEFFICIENTS: Dict[str, Any] = {"edge_size": 0.05, "edge_ent": 1.0, "temp": [5.0, 2.0],
                                     "bias": 0.01}
+# A module that is called as it is takes milliseconds for what a native network does in
+# microseconds: one attempt without a verdict, unless asked for more.
+CALLED: Dict[str, Any] = {"necessity": [0.1], "restarts": 0, "verdict": False}
 # Of GNNExplainer -> what they are called here.
 GNN_COEFFICIENTS = {"edge_ent": "edge_entropy", "node_feat_size": "feature_size",
                     "node_feat_ent": "feature_entropy"}
@@ -85,7 +89,9 @@ class NativeAlgorithm(ExplainerAlgorithm):
                 ) -> Network:
         """The converted module; converted again when its parameters have changed."""
         _refuse_dicts(self, x, edge_index)
-        tensors = [*model.parameters(), *model.buffers()]
+        tensors = [tensor for module in model.modules()
+                   for tensor in (*module._parameters.values(), *module._buffers.values())
+                   if tensor is not None]
         key = (id(model), _versions(tensors), tuple(sorted(kwargs)))
         if self._network[0] != key:
             made = self._make_network(model, edge_index, kwargs)
@@ -192,10 +198,17 @@ class NativeAlgorithm(ExplainerAlgorithm):
 
     def edge_mask(self, data: Data, explanations: Sequence[pgexplainer.Explanation]) -> Tensor:
         """The largest value that any of the instances gives an edge; 0 where none reaches."""
-        largest = np.max([explanation.edge_mask for explanation in explanations], axis=0)
         mask = np.zeros(len(data.order), np.float32)
-        mask[data.order] = largest
+        mask[data.order] = functools.reduce(np.maximum, [e.edge_mask for e in explanations])
         return torch.from_numpy(mask)
+
+    def within_reach(self, network: Network, model: nn.Module, mask: Tensor, x: Tensor,
+                     edge_index: Tensor, index: Index) -> Tensor:
+        """0 for edges that cannot matter. Only a module that is called as it is hides its reach."""
+        if network.conversion is None and self.model_config.task_level == ModelTaskLevel.node:
+            reached = self._get_hard_masks(model, index, edge_index, x.shape[0])[1]
+            mask = torch.where(reached.cpu(), mask, torch.zeros_like(mask))
+        return mask.to(x.device)
 
     def _warn(self, text: str) -> None:
         if text not in self._warned:
@@ -330,7 +343,7 @@ class PGExplainer(NativeAlgorithm):
 
     def _fit(self, network: Network, data: Data, instances: List[Instance], **changed: Any
              ) -> None:
-        options = {**self.options, **changed}
+        options = {**({} if network.conversion else CALLED), **self.options, **changed}
         if self.like_pyg:
             options["target"] = "label" if self._reads_labels() else "class"
         explainer = pgexplainer.PGExplainer(seed=self.seed, threads=self.threads, **options)
@@ -408,7 +421,9 @@ class PGExplainer(NativeAlgorithm):
         data = self.data(network, x, edge_index, target, kwargs)
         explanations = self.explainer.explain(data.data, self.instances(data, index, kwargs),
                                               model=network.model)
-        return Explanation(edge_mask=self.edge_mask(data, explanations).to(x.device))
+        mask = self.edge_mask(data, explanations)
+        return Explanation(
+            edge_mask=self.within_reach(network, model, mask, x, edge_index, index))
 
 
 def _paper_options(coefficients: Dict[str, Any]) -> Dict[str, Any]:
@@ -467,7 +482,8 @@ class GNNExplainer(NativeAlgorithm):
             seed=self.seed, threads=self.threads,
             **{"feature_mask": FEATURE_MASKS[kind], **self.options})
         explanations = explainer.explain(data.data, instances, model=network.model)
-        found = {"edge_mask": self.edge_mask(data, explanations).to(x.device)}
+        mask = self.edge_mask(data, explanations)
+        found = {"edge_mask": self.within_reach(network, model, mask, x, edge_index, index)}
         if kind is not None:
             scores = np.max([np.asarray(e.feature_score) for e in explanations], axis=0)
             found["node_mask"] = torch.from_numpy(scores).float().view(1, -1).to(x.device)

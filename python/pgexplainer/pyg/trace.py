@@ -6,18 +6,21 @@ recorded step remembers the line of source that it came from.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from types import SimpleNamespace
 from typing import Any, Dict, Optional, Tuple
+from unittest import mock
 
 import torch
 import torch_geometric
 from torch import fx, nn
 from torch_geometric.nn import MessagePassing
+from torch_geometric.nn.aggr import Aggregation
 
 from pgexplainer.pyg.layers import FUNCTIONS, METHODS, MODULES, Here
-from pgexplainer.pyg.rows import EndRows, Input, PairProduct, PairScores, Refused, Rows, Unknown
+from pgexplainer.pyg.rows import Input, Refused, Rows, Unknown
 
 # The arguments that a network may take, under our names for them.
 ROLES = ("x", "edge_index", "edge_weight", "edge_attr", "batch", "edge_label_index")
@@ -30,7 +33,7 @@ _HERE = os.path.dirname(__file__) + os.sep
 class Root(nn.Module):
     """The module called with those of the roles that it takes; `names` maps its names to roles.
 
-    A module that takes one `data` object (names: {"": ...}) gets an object with these attributes.
+    The first is x; a module that takes one `data` object gets an object with these attributes.
     """
 
     def __init__(self, module: nn.Module, names: Dict[str, str], one_object: bool = False):
@@ -45,7 +48,15 @@ class Root(nn.Module):
         given = {name: values[role] for name, role in self.names.items()}
         if self.one_object:
             return self.module(SimpleNamespace(**given))
-        return self.module(**given)
+        first = given.pop(next(iter(given)))  # layers name it differently
+        return self.module(first, **given)
+
+
+class TwoRows(fx.Proxy):
+    """An edge_index or edge_label_index, which can be unpacked: source, target = edge_index."""
+
+    def __iter__(self) -> Any:
+        return iter((self[0], self[1]))
 
 
 class Tracer(fx.Tracer):
@@ -63,6 +74,10 @@ class Tracer(fx.Tracer):
             return False
         return home.startswith(("torch.nn.", "torch_geometric.nn.")) and not isinstance(
             m, nn.Sequential)
+
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        two_rows = node.op == "placeholder" and str(node.target).endswith("_index")
+        return TwoRows(node, self) if two_rows else super().proxy(node)
 
     def create_node(self, *args: Any, **kwargs: Any) -> fx.Node:
         node = super().create_node(*args, **kwargs)
@@ -91,7 +106,10 @@ def follow(module: nn.Module, names: Dict[str, str], prefix: str = "",
     """What the module returns for the arguments `names` (its names -> roles), as Rows."""
     root = Root(module, names, one_object)
     try:
-        graph = Tracer().trace(root)
+        # Aggregations check their arguments in a __call__ of their own, which the tracer cannot see.
+        with mock.patch.object(Aggregation, "__call__",
+                               lambda self, *args, **kw: nn.Module.__call__(self, *args, **kw)):
+            graph = Tracer().trace(root)
     except Exception as error:  # whatever the user's code raises when it is given proxies
         raise Refused(f"{_where_raised(error)}: torch.fx cannot follow this code ({error})"
                       ) from error
@@ -135,7 +153,6 @@ def _value(root: Root, node: fx.Node, values: Dict[fx.Node, Any], inner: Any, pr
     except Refused as refused:
         return Unknown(str(refused), place)
     except (TypeError, AttributeError):  # arguments that the entry does not know
-        data = data if isinstance(data, (Rows, EndRows, PairProduct, PairScores)) else None
         return Unknown(f"{what} in a way that has no native counterpart", place)
     return Unknown(f"{what} has no native counterpart", place)
 
@@ -164,8 +181,6 @@ def _name(target: str, prefix: str) -> str:
 
 
 def _first_argument(module: nn.Module) -> str:
-    import inspect
-
     return next(iter(inspect.signature(module.forward).parameters))
 
 
