@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional
 
 import torch
 import torch.nn.functional as F
@@ -145,7 +145,7 @@ def softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
     return x.then(Step({"type": "Softplus"}))
 
 
-def prelu(here: Here, module: Any, x: Rows) -> Rows:
+def prelu(here: Here, module: Any, x: Rows) -> Any:
     require(module.weight.numel() == 1, "a PReLU with one slope per channel")
     return leaky_relu(x, float(module.weight))
 
@@ -203,6 +203,7 @@ def _convolve(x: Any, conv: Any, edge_index: Any, step: Step, edge_weight: Any =
     if isinstance(x, (tuple, list)):
         require(len(x) == 2 and x[0] is x[1], "different rows for sources and targets")
         x = x[0]
+    rows: Rows = x
     if isinstance(edge_index, Unknown):
         raise Refused(f"edges that are changed before the layer, in {edge_index.place}")
     require(edge_index == Input("edge_index"), "other edges than the argument edge_index")
@@ -212,7 +213,7 @@ def _convolve(x: Any, conv: Any, edge_index: Any, step: Step, edge_weight: Any =
             "other edge features than the argument edge_attr")
     require(conv.flow == "source_to_target", "messages against the direction of the edges")
     require(conv.explain is not False, "a layer with explain=False, whose messages stay unmasked")
-    return x.then(step)
+    return rows.then(step)
 
 
 def _aggregation(conv: Any) -> str:
@@ -269,7 +270,7 @@ def _gin(here: Here, conv: Any, x: Any, edge_index: Any, kind: str, edge_attr: A
     require(_aggregation(conv) == "add", f"{kind} with another aggregation than add")
     inner = here.follow(conv.nn, here.name + ".nn")
     require(not inner.parts, "a network inside the layer that concatenates")
-    layer = {"type": kind, "name": here.name}
+    layer: Dict[str, Any] = {"type": kind, "name": here.name}
     tensors = tensors_of(conv, "eps", "lin.weight", "lin.bias")
     if tensors.get("lin.weight") is not None:
         layer["edge_dim"] = tensors["lin.weight"].shape[1]
@@ -384,7 +385,7 @@ def jumping_knowledge(here: Here, module: Any, xs: List[Rows]) -> Rows:
     return Rows(parts=(Part(tuple(rows.steps for rows in xs)),))
 
 
-def scatter(x: Any, index: Any, dim: int = 0, dim_size: Any = None, reduce: str = "sum") -> Rows:
+def scatter(x: Rows, index: Any, dim: int = 0, dim_size: Any = None, reduce: str = "sum") -> Rows:
     """What global_add_pool and its kind are made of."""
     word = {"sum": "add", "add": "add", "mean": "mean", "max": "max"}.get(reduce)
     if word is None:
@@ -408,10 +409,11 @@ def over_nodes(readout: str) -> Callable[..., Any]:
 
 
 def aggregation_module(readout: str) -> Callable[..., Rows]:
-    def entry(here: Here, module: Any, x: Any, index: Any = None, ptr: Any = None,
+    def entry(here: Here, module: Any, x: Rows, index: Any = None, ptr: Any = None,
               dim_size: Any = None, dim: int = -2) -> Rows:
         require(ptr is None and dim == -2, "an aggregation of other things than nodes by graph")
-        require(index in (None, Input("batch")), "pooling by another vector than the argument batch")
+        require(index in (None, Input("batch")),
+                "pooling by another vector than the argument batch")
         return x.pooled(readout)
 
     return entry

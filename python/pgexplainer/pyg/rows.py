@@ -51,7 +51,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows after `steps`, which follow the columns `parts` (none: the features of the nodes)."""
+    """The rows after `steps`, which follow the columns `parts` (none: the nodes' features)."""
 
     steps: Chain = ()
     parts: Tuple[Part, ...] = ()

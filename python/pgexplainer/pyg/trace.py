@@ -30,7 +30,7 @@ _PYG = os.path.dirname(torch_geometric.__file__) + os.sep
 _HERE = os.path.dirname(__file__) + os.sep
 
 
-class Root(nn.Module):
+class Root(nn.Module):  # type: ignore[misc]
     """The module called with those of the roles that it takes; `names` maps its names to roles.
 
     The first is x; a module that takes one `data` object gets an object with these attributes.
@@ -52,14 +52,14 @@ class Root(nn.Module):
         return self.module(first, **given)
 
 
-class TwoRows(fx.Proxy):
+class TwoRows(fx.Proxy):  # type: ignore[misc]
     """An edge_index or edge_label_index, which can be unpacked: source, target = edge_index."""
 
     def __iter__(self) -> Any:
         return iter((self[0], self[1]))
 
 
-class Tracer(fx.Tracer):
+class Tracer(fx.Tracer):  # type: ignore[misc]
     def __init__(self) -> None:
         # PyG's poolings are Python functions around this one.
         super().__init__(autowrap_functions=(torch_geometric.utils.scatter,))
@@ -106,7 +106,7 @@ def follow(module: nn.Module, names: Dict[str, str], prefix: str = "",
     """What the module returns for the arguments `names` (its names -> roles), as Rows."""
     root = Root(module, names, one_object)
     try:
-        # Aggregations check their arguments in a __call__ of their own, which the tracer cannot see.
+        # Aggregations check their arguments in a __call__ of their own.
         with mock.patch.object(Aggregation, "__call__",
                                lambda self, *args, **kw: nn.Module.__call__(self, *args, **kw)):
             graph = Tracer().trace(root)
