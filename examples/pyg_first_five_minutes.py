@@ -20,9 +20,9 @@ from pgexplainer import pyg
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pyg_example")
 folder.mkdir(parents=True, exist_ok=True)
 
-# Some data: a random graph with houses of five nodes attached (300 + 80 houses). The class of a
-# node is its place in a house; its feature here is its degree.
-data = pgx.generate("ba-shapes", seed=0)
+# Some data: a random graph of 150 nodes with 40 houses of five nodes attached. The class of a node
+# is its place in a house; its feature here is its degree.
+data = pgx.generate("ba-shapes", seed=0, base_nodes=150, num_motifs=40)
 edge_index = torch.tensor(data.edge_index).long()
 y = torch.tensor(data.y).long()
 degree = torch.bincount(edge_index[1], minlength=len(y)).clamp(max=9)
@@ -32,7 +32,7 @@ x = F.one_hot(degree, 10).float()
 torch.manual_seed(0)
 network = GCN(in_channels=10, hidden_channels=20, num_layers=3, out_channels=4, jk="cat")
 optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
-for epoch in range(300):
+for epoch in range(200):
     optimizer.zero_grad()
     loss = F.cross_entropy(network(x, edge_index), y)
     loss.backward()
@@ -42,7 +42,7 @@ accuracy = (network(x, edge_index).argmax(-1) == y).float().mean()
 print(f"trained: accuracy {accuracy:.3f}")
 
 # 2. Inside PyG: change one import. `.fit` replaces the training loop (which works as well).
-nodes = torch.arange(300, 700, 5)
+nodes = torch.arange(150, 350, 3)
 explainer = Explainer(
     model=network,
     algorithm=pyg.PGExplainer(epochs=30, lr=0.003),  # instead of torch_geometric.explain's
@@ -52,7 +52,7 @@ explainer = Explainer(
                              return_type="raw"),
 )
 explainer.algorithm.fit(network, x, edge_index, index=nodes)
-explanation = explainer(x, edge_index, index=400)
+explanation = explainer(x, edge_index, index=150)
 print("inside PyG:", explanation)
 print("how far to trust it:", explainer.algorithm.report["verdict"]["words"])
 
@@ -60,7 +60,7 @@ print("how far to trust it:", explainer.algorithm.report["verdict"]["words"])
 model = pyg.convert(network)
 graph = pgx.Graph(edge_index, x, y, edge_gt=data.edge_gt)
 native = pgx.PGExplainer(epochs=30, lr=0.003).fit(model, graph, nodes)
-for node in (400, 401, 404):
+for node in (150, 151, 154):
     best = native.explain(graph, node).topk(6)
     best.plot(folder / f"node{node}.svg")
     print(best)
@@ -72,4 +72,4 @@ native.save(folder / "explainer.safetensors")
 graph.save(folder / "data.npz")
 print(f"{folder}: now try")
 print(f"  pgexplainer explain --data {folder}/data.npz --model {folder}/model.safetensors "
-      f"--explainer {folder}/explainer.safetensors --instances 400 -o node400.svg")
+      f"--explainer {folder}/explainer.safetensors --instances 150 -o node150.svg")
