@@ -107,6 +107,8 @@ class NativeAlgorithm(ExplainerAlgorithm):  # type: ignore[misc]
     def data(self, network: Network, x: Tensor, edge_index: Tensor, target: Optional[Tensor],
              kwargs: Dict[str, Any]) -> Data:
         """The same object for the same tensors: what was prepared for it can be used again."""
+        if self.explainer_config.explanation_type == ExplanationType.model:
+            target = None  # the prediction, computed anew for each call
         given = {name: value for name, value in kwargs.items() if isinstance(value, Tensor)}
         tensors = [x, edge_index, *given.values(), *([] if target is None else [target])]
         key = (id(network), _versions(tensors), tuple(given))
@@ -173,8 +175,7 @@ class NativeAlgorithm(ExplainerAlgorithm):  # type: ignore[misc]
 
     def compare_targets(self, network: Network, data: Data, instances: List[Instance]) -> None:
         """PyG explains the target; ours the prediction. Says so where they differ."""
-        if (self.explainer_config.explanation_type != ExplanationType.phenomenon
-                or data.labels is None or self._reads_labels()):
+        if data.labels is None or self._reads_labels():
             return
         predicted = np.asarray(network.model.predict(data.data)).argmax(axis=1)
         wrong = [i for i in instances if predicted[i] != data.labels[i]]

@@ -133,7 +133,8 @@ class PGExplainer(NativeAlgorithm):
             self._graphs[key] = data.graphs[number]
             self._gathered[key, 0 if of_graph else instance] = label
         if is_first:
-            self._fit(network, data, instances, epochs=1, restarts=0, holdout=0.0, verdict=False)
+            self._fit(network, data, instances, epochs=1, restarts=0, holdout=0.0, verdict=False,
+                      progress=False)
         elif not self._num_fitted:
             self._fit_gathered(network)
         assert self.report is not None
