@@ -301,6 +301,33 @@ def test_pooling_of_jumping_knowledge_and_aggregation_modules():
             jk=gnn.JumpingKnowledge(mode), pool=gnn.MaxAggregation(), lin=nn.Linear(width, 2)))
 
 
+def test_layer_norm_of_graphs():
+    def forward(self, x, edge_index, batch=None):
+        x = self.norm(self.conv(x, edge_index), batch)
+        return self.lin(gnn.global_mean_pool(x, batch))
+
+    module = hand_written(forward, conv=gnn.GCNConv(FEATURES, 6), norm=gnn.LayerNorm(6),
+                          lin=nn.Linear(6, 2))
+    with torch.no_grad():
+        module.conv.lin.weight.mul_(0.02)  # so small that it matters where eps is added
+    module.eval()
+    batch = batch_of_graphs()
+    graphs = [native(data) for data in batch.to_data_list()]
+    together = converted(module, arguments=["batch"])[0].predict(pgx.Dataset(graphs))
+    assert_same(together, module(batch.x, batch.edge_index, batch.batch))
+    alone = converted(module, arguments=[])[0]
+    for data, graph in zip(batch.to_data_list(), graphs):
+        assert_same(alone.predict(graph), module(data.x, data.edge_index))
+
+
+def test_layer_norm_that_is_not_told_the_batch_is_refused():
+    def forward(self, x, edge_index, batch):
+        return gnn.global_mean_pool(self.norm(self.conv(x, edge_index)), batch)
+
+    assert "give it `batch`" in refusal(hand_written(forward, conv=gnn.GCNConv(FEATURES, 6),
+                                                     norm=gnn.LayerNorm(6)))
+
+
 def test_sequential():
     assert_converts_graphs(gnn.Sequential("x, edge_index, batch", [
         (gnn.GCNConv(FEATURES, 8), "x, edge_index -> x1"),

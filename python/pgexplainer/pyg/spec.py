@@ -68,12 +68,12 @@ class Builder:
         weights = {step.reads_edge_weight for step in self.used} - {None}
         if len(weights) > 1:
             raise Refused("some of its convolutions read the edge weights, others do not")
-        if level == "graph" and any(step.per_graph is False for step in self.used):
+        reads_batch = level == "graph" and "batch" in names.values()
+        if reads_batch and any(step.per_graph is False for step in self.used):
             raise Refused("a LayerNorm over all graphs of a batch together; give it `batch`")
         return Conversion(
             spec, self.tensors, level, returns, binary, names, one_object, True in weights,
-            any(step.reads_edge_attr for step in self.used),
-            level == "graph" and "batch" in names.values())
+            any(step.reads_edge_attr for step in self.used), reads_batch)
 
     def _network(self, parts: Tuple[Part, ...], steps: Chain, level: str
                  ) -> Tuple[Dict[str, Any], List[Dict[str, Any]], int]:
