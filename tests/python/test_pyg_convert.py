@@ -19,6 +19,7 @@ from torch_geometric.utils import scatter  # noqa: E402
 
 from pgexplainer.pyg import convert, save  # noqa: E402
 from pgexplainer.pyg.convert import converted  # noqa: E402
+from pgexplainer.pyg.rows import Refused  # noqa: E402
 
 FEATURES = 5
 
@@ -320,6 +321,12 @@ def test_layer_norm_of_graphs():
         assert_same(alone.predict(graph), module(data.x, data.edge_index))
 
 
+def test_layer_norm_of_each_graph_is_refused_for_nodes():
+    module = gnn.GCN(FEATURES, 8, 2, 3, norm="layer_norm")
+    with pytest.raises(Refused, match="one by one"):
+        converted(module, arguments=["batch"])
+
+
 def test_layer_norm_that_is_not_told_the_batch_is_refused():
     def forward(self, x, edge_index, batch):
         return gnn.global_mean_pool(self.norm(self.conv(x, edge_index)), batch)
@@ -560,7 +567,7 @@ def test_the_names_of_the_tensors_are_those_of_the_state_dict():
 
 
 def test_a_sample_can_be_given():
-    data = graph()
+    data = graph(edge_dim=2)  # which the module does not take
     assert convert(gnn.GCN(FEATURES, 8, 2, 3), sample=data).num_classes == 3
     wrong = Data(x=torch.randn(4, FEATURES + 1), edge_index=data.edge_index[:, :0])
     with pytest.raises((pgx.Error, RuntimeError)):

@@ -323,15 +323,26 @@ def test_binary_classification_with_one_output(graphs, return_type):
 
 
 def test_regression(graphs):
-    if not hasattr(pgx.Model, "as_regression"):
-        pytest.skip("this build of pgexplainer does not explain regression")
     torch.manual_seed(0)
     module = GraphNet(1).eval()
-    ex = explainer(module, explanation_type="model", level="graph", mode="regression")
+    one_call, loop = (explainer(module, explanation_type=kind, level="graph", mode="regression")
+                      for kind in ("model", "phenomenon"))
     batch = Batch.from_data_list(graphs)
-    ex.algorithm.fit(module, batch.x, batch.edge_index, batch=batch.batch)
-    found = ex(batch.x, batch.edge_index, batch=batch.batch, index=0)
-    assert (found.edge_mask > 0).sum() == graphs[0].num_edges
+    one_call.algorithm.fit(module, batch.x, batch.edge_index, batch=batch.batch)
+    found = one_call(batch.x, batch.edge_index, batch=batch.batch, index=0).edge_mask
+    assert (found > 0).sum() == graphs[0].num_edges
+    same = pgx.PGExplainer(epochs=EPOCHS, lr=0.003)
+    data = pgx.Dataset([pgx.Graph(graph.edge_index, graph.x) for graph in graphs])
+    same.fit(pyg.convert(module, mode="regression").as_regression(), data)
+    np.testing.assert_array_equal(found[:graphs[0].num_edges],
+                                  same.explain(data, 0).edge_mask[:graphs[0].num_edges])
+    target = module(batch.x, batch.edge_index, batch.batch).detach()
+    for epoch in range(EPOCHS):
+        for k, graph in enumerate(graphs):
+            loop.algorithm.train(epoch, module, graph.x, graph.edge_index, target=target[k],
+                                 batch=torch.zeros(graph.num_nodes, dtype=torch.long))
+    assert torch.equal(loop(batch.x, batch.edge_index, target=target, batch=batch.batch,
+                            index=0).edge_mask, found)
 
 
 # --- links ----------------------------------------------------------------------------------------

@@ -35,12 +35,19 @@ from pgexplainer.pyg.spec import Conversion
 Index = Optional[Union[int, Tensor]]
 Instance = Union[int, Tuple[int, int]]
 
+
 @dataclass
 class Network:
     """A module as the native explainers see it."""
 
-    model: Any  # pgexplainer.Model or CallableModel
+    model: pgexplainer.Model
     conversion: Optional[Conversion]  # None: it is called as it is
+    numbers: Optional[pgexplainer.Model] = None  # of regression: what `model` stands on
+
+    def forget_scale(self) -> None:
+        """How far numbers spread is found out on the first data: make that the next."""
+        if self.numbers is not None:
+            self.model = self.numbers.as_regression()
 
 
 @dataclass
@@ -51,6 +58,7 @@ class Data:
     data: pgexplainer.Dataset
     order: Array
     labels: Any  # of each node or graph, by its number; None: there are none
+    predicted: Optional[Array] = None  # classes, once they were asked for
 
     @functools.cached_property
     def keys(self) -> List[bytes]:
@@ -90,7 +98,6 @@ class NativeAlgorithm(ExplainerAlgorithm):  # type: ignore[misc]
         config: ModelConfig = self.model_config
         conversion = None
         try:
-            native: Any
             native, conversion = converted(
                 model, task_level=config.task_level.value, mode=config.mode.value,
                 arguments=[name for name, value in kwargs.items() if value is not None])
@@ -99,9 +106,7 @@ class NativeAlgorithm(ExplainerAlgorithm):  # type: ignore[misc]
                        "is, which is slow")
             native = callable_model(model, config, edge_index, kwargs)
         if config.mode == ModelMode.regression:
-            if not hasattr(native, "as_regression"):
-                raise NotImplementedError("regression is not supported yet")
-            native = native.as_regression()
+            return Network(native.as_regression(), conversion, native)
         return Network(native, conversion)
 
     def data(self, network: Network, x: Tensor, edge_index: Tensor, target: Optional[Tensor],
@@ -177,8 +182,9 @@ class NativeAlgorithm(ExplainerAlgorithm):  # type: ignore[misc]
         """PyG explains the target; ours the prediction. Says so where they differ."""
         if data.labels is None or self._reads_labels():
             return
-        predicted = np.asarray(network.model.predict(data.data)).argmax(axis=1)
-        wrong = [i for i in instances if predicted[i] != data.labels[i]]
+        if data.predicted is None:
+            data.predicted = network.model.predict(data.data).argmax(axis=1)
+        wrong = [i for i in instances if data.predicted[i] != data.labels[i]]
         if wrong:
             self._warn(f"the target of {len(wrong)} of {len(instances)} instances (such as "
                        f"{wrong[0]}) is not what the network predicts; what is explained is the "

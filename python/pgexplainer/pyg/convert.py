@@ -67,20 +67,13 @@ def converted(module: nn.Module, *, task_level: Optional[str] = None, mode: Opti
               ) -> Tuple[pgexplainer.Model, Conversion]:
     """`convert`, and what it found. arguments: the optional ones that the module is called with."""
     ours = _own_copy(module)
-    conversion = translate(ours, task_level=task_level, mode=mode,
-                           arguments=_present(sample) if arguments is None else arguments)
+    conversion = translate(ours, task_level, mode, sample, arguments)
     try:
         model = pgexplainer.Model(conversion.spec, conversion.tensors)
     except pgexplainer.Error as error:
         raise Refused(str(error)) from error
     check(ours, model, conversion, sample)
     return model, conversion
-
-
-def _present(sample: Any) -> Optional[List[str]]:
-    if sample is None:
-        return None
-    return [role for role in ROLES[2:] if getattr(sample, role, None) is not None]
 
 
 def _own_copy(module: nn.Module) -> nn.Module:
@@ -130,21 +123,26 @@ def _arguments(module: nn.Module) -> Tuple[Dict[str, str], Dict[str, str], bool]
     return required, optional, False
 
 
-def translate(module: nn.Module, *, task_level: Optional[str], mode: Optional[str],
-              arguments: Optional[Iterable[str]]) -> Conversion:
-    """The description of a copy that `_own_copy` made."""
+def translate(module: nn.Module, task_level: Optional[str], mode: Optional[str],
+              sample: Optional[Any] = None, arguments: Optional[Iterable[str]] = None
+              ) -> Conversion:
+    """The description of a copy that `_own_copy` made, called with the arguments that are named,
+    that the sample has, or, without either, with as many as can be.
+    """
     required, optional, one_object = _arguments(module)
-    attempts = [{**required, **optional}, required]
-    if one_object:
-        attempts = [optional]
-    elif arguments is not None:
-        given = set(arguments)
-        unknown = given - set(required) - set(optional)
+    if arguments is not None:
+        unknown = set(arguments) - set(required) - set(optional)
         if unknown:
             raise Refused(f"it is called with {', '.join(sorted(unknown))}")
-        attempts = [{name: role for name, role in attempts[0].items()
-                     if name in given or name in required}]
-    for names in attempts:
+        given = {name: role for name, role in optional.items() if name in set(arguments)}
+    else:
+        given = {name: role for name, role in optional.items()
+                 if sample is None or getattr(sample, role, None) is not None}
+    attempts = [{**required, **given}]
+    if arguments is None and sample is None:
+        attempts.append({name: role for name, role in attempts[0].items() if role != "batch"})
+        attempts.append(required)
+    for names in filter(None, attempts):
         try:
             result = follow(module, names, one_object=one_object)
             return Builder(task_level, mode).build(result, names, one_object)

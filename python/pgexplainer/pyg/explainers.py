@@ -158,6 +158,7 @@ class PGExplainer(NativeAlgorithm):
         whole = Data(graphs, joined, np.empty(0), None)
         if None not in labels.values():
             whole.labels = labels
+        network.forget_scale()
         self.compare_targets(network, whole, instances)
         self._fit(network, whole, instances)
         self._num_fitted = len(self._gathered)

@@ -99,7 +99,7 @@ def pyg_layer_norm(here: Here, module: Any, x: Rows, batch: Optional[Input] = No
 def _layer_norm(here: Here, module: Any, x: Rows, width: int, mode: str,
                 per_graph: Optional[bool]) -> Rows:
     layer = {"type": "LayerNorm", "name": here.name, "eps": module.eps, "mode": mode}
-    if per_graph:  # where PyG is told the batch, it adds eps in another place
+    if per_graph:  # told the batch, PyG adds eps in another place
         layer["eps_in_variance"] = True
     tensors = {
         "weight": torch.ones(width) if module.weight is None else module.weight,

@@ -57,13 +57,14 @@ class Rows:
     parts: Tuple[Part, ...] = ()
 
     def then(self, *steps: Step) -> Rows:
+        chain = self.steps
         for step in steps:
             if self.parts and step.passes_messages:
                 raise Refused("a convolution after a concatenation or pooling of layers")
-            if self.steps and self.steps[-1].type in FINAL and step.type not in (*FINAL, "Sigmoid"):
-                raise Refused(f"a {step.type} after {self.steps[-1].type.lower()}")
-            self = replace(self, steps=(*self.steps, step))
-        return self
+            if chain and chain[-1].type in FINAL and step.type not in (*FINAL, "Sigmoid"):
+                raise Refused(f"a {step.type} after {chain[-1].type.lower()}")
+            chain = (*chain, step)
+        return replace(self, steps=chain)
 
     def columns(self) -> Tuple[Part, ...]:
         """As part of a concatenation."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from pgexplainer.arrays import Array
 from pgexplainer.pyg.rows import Chain, PairScores, Part, Refused, Rows, Step, Unknown
 
-
+# What a forward may end with -> what it then returns.
 ENDS = {"Softmax": "probs", "LogSoftmax": "log_probs", "Sigmoid": "probs"}
 
 
@@ -69,8 +69,10 @@ class Builder:
         if len(weights) > 1:
             raise Refused("some of its convolutions read the edge weights, others do not")
         reads_batch = level == "graph" and "batch" in names.values()
-        if reads_batch and any(step.per_graph is False for step in self.used):
-            raise Refused("a LayerNorm over all graphs of a batch together; give it `batch`")
+        if any(step.per_graph is (not reads_batch) for step in self.used):
+            raise Refused("a LayerNorm over all graphs of a batch together; give it `batch`"
+                          if reads_batch else "a LayerNorm of each graph of a batch in a network "
+                          "that predicts nodes; explain the graphs one by one, without `batch`")
         return Conversion(
             spec, self.tensors, level, returns, binary, names, one_object, True in weights,
             any(step.reads_edge_attr for step in self.used), reads_batch)
