@@ -171,7 +171,7 @@ def test_functions_methods_and_submodules_are_followed():
         x = F.dropout(x, p=0.5, training=self.training)
         x = torch.tanh(self.norm(self.conv2(x, edge_index)))
         x = F.leaky_relu(self.conv3(x, edge_index), negative_slope=0.2)
-        return self.head(x)
+        return self.head(x).squeeze()
 
     assert_converts(hand_written(
         forward, conv1=gnn.GraphConv(FEATURES, 8), norm=gnn.BatchNorm(8),
@@ -241,8 +241,20 @@ def test_one_output_becomes_two_classes(end, last):
 
 
 def test_regression_keeps_its_output():
-    model = convert(gnn.GCN(FEATURES, 8, 2, 1), mode="regression")
-    assert model.num_classes == 1
+    def forward(self, x, edge_index):
+        return self.conv(x, edge_index).sigmoid().squeeze(-1)
+
+    module = hand_written(forward, conv=gnn.GCNConv(FEATURES, 1)).eval()
+    data = graph()
+    numbers = convert(module, mode="regression").predict(native(data))
+    assert_same(numbers, module(data.x, data.edge_index).view(-1, 1))
+
+
+def test_arguments_that_are_demanded_but_not_read():
+    def forward(self, x, edge_index, edge_weight, batch):
+        return self.conv(x, edge_index)
+
+    assert convert(hand_written(forward, conv=gnn.SAGEConv(FEATURES, 3))).num_classes == 3
 
 
 # --- graphs ---------------------------------------------------------------------------------------
@@ -463,6 +475,14 @@ def needs_more(self, x, edge_index, temperature):
     return self.conv(x, edge_index) * temperature
 
 
+def one_vector(self, x, edge_index):
+    return self.conv(x, edge_index).flatten()
+
+
+def softmax_inside(self, x, edge_index):
+    return self.conv(x.softmax(-1), edge_index)
+
+
 def reads_weights_once(self, x, edge_index, edge_weight):
     return self.other(self.conv(x, edge_index, edge_weight), edge_index)
 
@@ -475,6 +495,8 @@ def reads_weights_once(self, x, edge_index, edge_weight):
     (convolution_after_pooling, "after a concatenation or pooling"),
     (needs_more, "'temperature'"),
     (reads_weights_once, "others do not"),
+    (one_vector, "made one vector"),
+    (softmax_inside, "after softmax"),
 ], ids=lambda value: getattr(value, "__name__", None))
 def test_other_refusals(forward, words):
     module = hand_written(forward, conv=gnn.GCNConv(FEATURES, FEATURES),

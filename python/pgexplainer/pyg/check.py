@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Dict, List, Optional
 
 import numpy as np
@@ -117,15 +118,32 @@ def module_outputs(module: nn.Module, conversion: Conversion,
         graphs = [_join(graphs)]
     rows = []
     for graph in graphs:
-        given = {name: graph[role] for name, role in conversion.names.items() if role in graph}
-        with torch.no_grad():
-            out = module(_Attributes(given)) if conversion.one_object else module(**given)
+        given = _given(module, conversion, graph)
+        try:
+            with torch.no_grad():
+                out = module(_Attributes(given)) if conversion.one_object else module(**given)
+        except Exception as error:  # whatever the user's code raises
+            raise Refused(f"it cannot be called on a sample graph ({error}); give one that it can "
+                          "be called on, sample=Data(...)") from error
         if conversion.level == "edge" or conversion.binary:
             out = out.reshape(-1, 1)
         elif out.dim() == 1:
             out = out.view(-1, 1) if conversion.spec["num_classes"] == 1 else out.view(1, -1)
         rows.append(out.double().numpy())
     return np.concatenate(rows)
+
+
+def _given(module: nn.Module, conversion: Conversion, graph: Dict[str, Tensor]
+           ) -> Dict[str, Tensor]:
+    """The arguments that the graph has, and those that the module demands but does not read."""
+    unread = {"batch": torch.zeros(len(graph["x"]), dtype=torch.long),
+              "edge_weight": torch.ones(graph["edge_index"].shape[1]),
+              "edge_attr": torch.ones(graph["edge_index"].shape[1], 1),
+              "edge_label_index": graph["edge_index"]}
+    demanded = {name for name, parameter in inspect.signature(module.forward).parameters.items()
+                if parameter.default is parameter.empty}
+    return {name: graph[role] if role in graph else unread[role]
+            for name, role in conversion.names.items() if role in graph or name in demanded}
 
 
 class _Attributes:

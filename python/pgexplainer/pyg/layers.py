@@ -175,9 +175,15 @@ def log_softmax(x: Any, dim: Optional[int] = None, *args: Any, **kwargs: Any) ->
 
 
 def flatten(x: Any, *shape: Any, **kwargs: Any) -> Any:
-    """squeeze(), squeeze(-1), view(-1), reshape(-1), flatten(): of one column alone."""
-    require(shape in ((), (-1,), (1,)), "another shape than one number per row")
+    """view(-1), reshape(-1), flatten(): of one column alone."""
+    require(shape in ((), (-1,)), "another shape than one number per row")
     return x.then(Step({"type": "Flatten"}))
+
+
+def squeeze(x: Any, dim: int = -1) -> Any:
+    """Does nothing to several columns."""
+    require(dim in (1, -1), "a squeeze of rows")
+    return x.then(Step({"type": "Flatten", "any_width": True}))
 
 
 def of_module(function: Callable[..., Any], *attributes: str) -> Callable[..., Any]:
@@ -501,7 +507,7 @@ FUNCTIONS: Dict[Any, Callable[..., Any]] = {
     F.log_softmax: log_softmax,
     torch.log_softmax: log_softmax,
     torch.flatten: flatten,
-    torch.squeeze: flatten,
+    torch.squeeze: squeeze,
     torch.cat: cat,
     operator.getitem: getitem,
     operator.mul: mul,
@@ -518,7 +524,7 @@ METHODS: Dict[str, Callable[..., Any]] = {
     "sigmoid": sigmoid,
     "softmax": softmax,
     "log_softmax": log_softmax,
-    "squeeze": flatten,
+    "squeeze": squeeze,
     "flatten": flatten,
     "view": flatten,
     "reshape": flatten,

@@ -53,13 +53,15 @@ class Builder:
             raise Refused(f"its forward looks like {level} level, but task_level is "
                           f"'{self.task_level}'")
 
-        end, returns = _without_end(result.steps)
+        end, returns = _without_end(result.steps, self.mode == "regression")
         if is_link and end:
             raise Refused(f"a {end[-1].type} behind the dot product of a link")
         spec, layers, width = self._network(rows.parts, rows.steps if is_link else end, level)
-        if not is_link and width != 1:
-            if any(step.type == "Flatten" for step in rows.steps):
-                raise Refused(f"rows of {width} columns are made one vector")
+        if not is_link and width != 1 and any(
+                step.layer == {"type": "Flatten"} for step in result.steps):
+            raise Refused(f"rows of {width} columns are made one vector")
+        if width == 1 and any(step.type in ("Softmax", "LogSoftmax") for step in result.steps):
+            raise Refused("a softmax of one output, which is always 1")
         binary = not is_link and width == 1 and self.mode in (None, "binary_classification")
         if binary:
             width = self._two_classes(layers or spec["blocks"][-1], layers)
@@ -114,7 +116,7 @@ class Builder:
 
     def _layer(self, step: Step) -> Dict[str, Any]:
         if step.type in ("Softmax", "LogSoftmax"):
-            raise Refused(f"a {step.type.lower()} before the end")
+            raise Refused(f"a {step.type.lower()} that is not the end of a classifier")
         self.used.append(step)
         layer = dict(step.layer)
         if "name" in layer:
@@ -187,11 +189,14 @@ def _chains(parts: Iterable[Part]) -> List[Chain]:
     return chains
 
 
-def _without_end(steps: Chain) -> Tuple[Chain, str]:
-    """The steps without what only turns logits into probabilities, and what that gives."""
+def _without_end(steps: Chain, numbers: bool) -> Tuple[Chain, str]:
+    """The steps without what only turns logits into probabilities, and what that gives.
+
+    numbers: they are wanted as they are, not as logits of classes.
+    """
     returns = "raw"
     for step in reversed(steps):
-        if step.type in ENDS and returns == "raw":
+        if step.type in ENDS and returns == "raw" and not numbers:
             if step.type == "Sigmoid" and not _one_wide(steps):
                 raise Refused("a sigmoid of several outputs at the end: labels that do not exclude "
                               "each other; explain one of them at a time")
