@@ -513,6 +513,7 @@ def test_other_refusals(forward, words):
     (lambda: gnn.GAT(FEATURES, 8, 2, 3, residual=True), "residual"),
     (lambda: gnn.GraphSAGE(FEATURES, 8, 2, 3, aggr="median"), "aggregation"),
     (lambda: gnn.GCN(FEATURES, 8, 2, 3, flow="target_to_source"), "direction"),
+    (lambda: gnn.GCN(FEATURES, 8, 2, 3, improved=True), "improved"),
     (lambda: gnn.GCN(-1, 8, 2, 3), "call the module once"),
     (lambda: gnn.Sequential("x, edge_index", [(gnn.GCNConv(FEATURES, 3), "x, edge_index -> x"),
                                               nn.Sigmoid()]), "sigmoid of several outputs"),

@@ -233,12 +233,11 @@ def _aggregation(conv: Any) -> str:
 
 def gcn_conv(here: Here, conv: Any, x: Any, edge_index: Any, edge_weight: Any = None) -> Rows:
     require(_aggregation(conv) == "add", "GCNConv with another aggregation than add")
+    require(not conv.improved, "GCNConv with improved=True")
     out, width = conv.lin.weight.shape
     layer = {"type": "GCNConv", "name": here.name, "out_channels": out,
              "normalize": conv.normalize, "add_self_loops": conv.add_self_loops,
              "bias": conv.bias is not None}
-    if conv.improved:
-        layer["improved"] = True
     step = Step(layer, tensors_of(conv, "lin.weight", "bias"), width, out, True, True,
                 reads_edge_weight=edge_weight is not None)
     return _convolve(x, conv, edge_index, step, edge_weight)
