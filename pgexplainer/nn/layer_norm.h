@@ -1,6 +1,7 @@
 // LayerNorm (Ba et al., 2016). mode "node": each row by its own mean and variance, eps added to the
 // variance. mode "graph" (PyG's default): all entries of a graph by their common mean and standard
-// deviation, eps added to the standard deviation. Variances are biased.
+// deviation, eps added to the standard deviation (without a batch vector; with one, PyG adds it to
+// the variance: eps_in_variance). Variances are biased.
 #pragma once
 
 #include <cmath>
@@ -16,11 +17,14 @@ namespace pgexplainer {
 struct LayerNormOptions {
   double eps = 1e-5;
   std::string mode = "graph";
+  bool eps_in_variance = false;
 
   template <class Visitor>
   static void fields(Visitor&& field) {
     field("eps", &LayerNormOptions::eps, Bounds{0, 1}, "keeps the divisor from zero");
     field("mode", &LayerNormOptions::mode, Bounds{}, "graph or node");
+    field("eps_in_variance", &LayerNormOptions::eps_in_variance, Bounds{},
+          "mode graph: add eps to the variance, not to the standard deviation");
   }
 };
 
@@ -31,6 +35,7 @@ class LayerNorm final : public Layer<T> {
             ParameterLayout& layout)
       : eps_(static_cast<T>(options.eps)),
         per_graph_(options.mode == "graph"),
+        eps_in_variance_(!per_graph_ || options.eps_in_variance),
         weight_(layout.add(name + ".weight", {channels}, Init::constant(1))),
         bias_(layout.add(name + ".bias", {channels}, Init::constant(0))) {
     if (!per_graph_ && options.mode != "node")
@@ -59,7 +64,8 @@ class LayerNorm final : public Layer<T> {
       }
       variance /= static_cast<T>(in.size());
       deviation(block, 0) = std::sqrt(variance);
-      deviation(block, 1) = per_graph_ ? deviation(block, 0) + eps_ : std::sqrt(variance + eps_);
+      deviation(block, 1) =
+          eps_in_variance_ ? std::sqrt(variance + eps_) : deviation(block, 0) + eps_;
       normalized.middleRows(begin, rows) = (in - mean) / deviation(block, 1);
     });
     out = (normalized.array().rowwise() * weight_.in(theta).row(0).array()).rowwise() +
@@ -67,7 +73,7 @@ class LayerNorm final : public Layer<T> {
   }
 
   // With n = (x - mean) / s and d = dL/dn: dx = (d - mean(d) - n mean(d n) ds) / s, where ds = s /
-  // standard deviation for "graph" (s = deviation + eps) and 1 for "node" (s^2 = variance + eps).
+  // standard deviation if s = deviation + eps, and 1 if s^2 = variance + eps.
   void backward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
                 const Matrix<T>&, const Matrix<T>& dout, Saved<T>& saved,
                 const LayerGradients<T>& gradient) const override {
@@ -86,7 +92,9 @@ class LayerNorm final : public Layer<T> {
       const T mean_d = d.mean();
       const T mean_dn = (d * n).mean();
       const T s = deviation(block, 1);
-      const T ds = !per_graph_ ? T(1) : deviation(block, 0) > T(0) ? s / deviation(block, 0) : T(0);
+      const T ds = eps_in_variance_             ? T(1)
+                   : deviation(block, 0) > T(0) ? s / deviation(block, 0)
+                                                : T(0);
       d = (d - mean_d - n * (mean_dn * ds)) / s;
     });
   }
@@ -110,7 +118,7 @@ class LayerNorm final : public Layer<T> {
   }
 
   T eps_;
-  bool per_graph_;
+  bool per_graph_, eps_in_variance_;
   Slot weight_, bias_;
 };
 

@@ -60,6 +60,8 @@ const Case kCases[] = {
      0, false, true},
     {"layer_norm_node", R"({"type":"LayerNorm","name":"n","mode":"node"})"},
     {"layer_norm_graph", R"({"type":"LayerNorm","name":"n"})"},
+    {"layer_norm_graph_batch",
+     R"({"type":"LayerNorm","name":"n","eps":0.1,"eps_in_variance":true})"},
     {"l2_norm", R"({"type":"L2Norm"})"},
     {"dropout", R"({"type":"Dropout","p":0.4})", 0, false, true},
     {"relu", R"({"type":"ReLU"})"},
