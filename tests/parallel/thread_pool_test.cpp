@@ -43,6 +43,21 @@ TEST(ThreadPool, RethrowsAndGoesOnWorking) {
   }
 }
 
+#ifdef __SSE2__
+TEST(ThreadPool, TakesSubnormalNumbersForZeroInPiecesAlone) {
+  volatile float subnormal = 1e-39F;
+  for (const int threads : {1, 2}) {
+    ThreadPool pool(threads);
+    std::vector<float> product(8, 1.0F);
+    pool.run(8, [&](std::int64_t piece, int) {
+      product[static_cast<std::size_t>(piece)] = subnormal * 2.0F;
+    });
+    EXPECT_EQ(product, std::vector<float>(8, 0.0F));
+    EXPECT_GT(subnormal * 2.0F, 0.0F);
+  }
+}
+#endif
+
 TEST(OrderedSum, AddsInTheOrderOfTheParts) {
   const std::vector<std::vector<float>> parts{{1e8F, 1}, {1, 2}, {-1e8F, 3}};
   std::vector<float> sum(2);
