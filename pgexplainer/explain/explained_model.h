@@ -5,6 +5,7 @@
 
 #include "pgexplainer/model/gnn.h"
 #include "pgexplainer/model/instance_graph.h"
+#include "pgexplainer/parallel/flush_to_zero.h"
 
 namespace pgexplainer {
 
@@ -20,6 +21,7 @@ class ExplainedModel {
   [[nodiscard]] GnnInput<float> whole() const { return whole_input(*dataset_, norms_); }
   /// Z = GNNE(G_o, X) of every node, on the full graph; the same bits on any number of threads.
   [[nodiscard]] Matrix<float> embed(Embedding kind, ThreadPool* pool = nullptr) const {
+    [[maybe_unused]] const FlushToZero as_in_pools;
     GnnInput<float> input = whole();
     input.pool = pool;
     return gnn_->embed(input, kind);

@@ -142,19 +142,18 @@ void PreparedExplainer::explain(std::span<const Instance> instances, const Expla
                                 const std::function<void(std::size_t, Explanation&&)>& take) {
   if (threads_.size() < at(pool.size())) threads_.resize(at(pool.size()));
   pool.run(static_cast<std::int64_t>(instances.size()), [&](std::int64_t i, int worker) {
-    take(at(i), thread(at(worker)).explain(explainer_, instances[at(i)], options));
+    auto& own = threads_[at(worker)];
+    if (!own) own = std::make_unique<Thread>(model_);
+    take(at(i), own->explain(explainer_, instances[at(i)], options));
   });
 }
 
 Explanation PreparedExplainer::explain(const Instance& instance, const ExplainOptions& options) {
-  if (threads_.empty()) threads_.resize(1);
-  return thread(0).explain(explainer_, instance, options);
-}
-
-/// Its memory, made when it is first needed.
-PreparedExplainer::Thread& PreparedExplainer::thread(std::size_t worker) {
-  if (!threads_[worker]) threads_[worker] = std::make_unique<Thread>(model_);
-  return *threads_[worker];
+  ThreadPool this_thread(1);
+  Explanation result;
+  explain(std::span(&instance, 1), options, this_thread,
+          [&](std::size_t, Explanation&& one) { result = std::move(one); });
+  return result;
 }
 
 Prediction predict(const InstanceGraph& instance, GnnRun& run, std::span<const float> mask) {

@@ -84,8 +84,6 @@ class PreparedExplainer {
 
  private:
   struct Thread;
-  Thread& thread(std::size_t worker);
-
   const ExplainedModel& model_;
   const Explainer& explainer_;
   std::vector<std::unique_ptr<Thread>> threads_;

@@ -14,8 +14,8 @@ namespace pgexplainer {
 /// TorchScript and the plug-in that runs it is not installed.
 std::shared_ptr<const Gnn> read_gnn(const std::filesystem::path& path, const Dataset& dataset);
 
-/// Whether the file holds a TorchScript module. Throws, and says how to save the module, if it is not
-/// TorchScript but something else of PyTorch's, its weights for example.
+/// Whether the file holds a TorchScript module. Throws, and says how to save the module, if it is
+/// not TorchScript but something else of PyTorch's, its weights for example.
 bool is_torch_script(const std::filesystem::path& path);
 TorchScriptInfo read_torch_script_info(const std::filesystem::path& path);
 

@@ -7,31 +7,10 @@
 #include <tbb/task_arena.h>
 
 #include <thread>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
+
+#include "pgexplainer/parallel/flush_to_zero.h"
 
 namespace pgexplainer {
-namespace {
-
-/// While it lives, this thread takes numbers below the normal range (1e-38 for float) for zero.
-/// Gradients of saturated masks are such numbers, and each operation on one costs as much as a
-/// hundred others. Pieces so do not depend on what the calling thread has set, either.
-class FlushToZero {
- public:
-#ifdef __SSE2__
-  FlushToZero() { _mm_setcsr(before_ | kFlushResults | kFlushOperands); }
-  ~FlushToZero() { _mm_setcsr(before_); }
-  FlushToZero(const FlushToZero&) = delete;
-  FlushToZero& operator=(const FlushToZero&) = delete;
-
- private:
-  static constexpr unsigned kFlushResults = 0x8000, kFlushOperands = 0x0040;
-  unsigned before_ = _mm_getcsr();
-#endif
-};
-
-}  // namespace
 
 struct ThreadPool::Arena {
   explicit Arena(int threads)

@@ -75,6 +75,7 @@ TEST(PreparedExplainer, GivesEveryTimeWhatExplainGivesOnce) {
   compare(std::span(instances).subspan(3, 1), 3, one);
   compare(instances, 0, two);
   compare(std::span(instances).subspan(5, 2), 5, one);
+  EXPECT_EQ(explanation_json(prepared.explain(instances[4]), "x"), expected[4]);
 }
 
 // The slow reference: one explanation after the other.
