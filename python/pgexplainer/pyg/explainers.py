@@ -183,11 +183,14 @@ class PGExplainer(NativeAlgorithm):
 
 
 def _paper_options(coefficients: Dict[str, Any]) -> Dict[str, Any]:
-    """PyG's objective: the sum of the masks, the mean of their entropies, a step per instance."""
+    """PyG's objective: the sum of the masks, the mean of their entropies, a step per instance, both
+    directions of an edge for themselves, and what its explanation network reads.
+    """
     start, end = coefficients["temp"]
     return {"objective": "paper", "size": coefficients["edge_size"], "size_term": "sum",
             "entropy": coefficients["edge_ent"], "entropy_term": "mean", "tau_start": start,
-            "tau_end": end, "sample_bias": coefficients["bias"], "batch_size": 1}
+            "tau_end": end, "sample_bias": coefficients["bias"], "batch_size": 1,
+            "symmetric": False, "embedding": "last-convolution"}
 
 
 def _shifted(instance: Instance, by: int) -> Instance:
