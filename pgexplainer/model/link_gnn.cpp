@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "pgexplainer/core/error.h"
+#include "pgexplainer/model/two_class_gnn.h"
 
 namespace pgexplainer {
 namespace {
@@ -43,35 +44,13 @@ class LinkRun : public GnnRun {
   Matrix<float> logits_;
 };
 
-class LinkGnn : public Gnn {
+class LinkGnn final : public TwoClassGnn {
  public:
-  explicit LinkGnn(std::shared_ptr<const Gnn> encoder) : encoder_(std::move(encoder)) {}
+  using TwoClassGnn::TwoClassGnn;
 
-  [[nodiscard]] Task task() const override { return Task::node; }
-  [[nodiscard]] Index num_features() const override { return encoder_->num_features(); }
-  [[nodiscard]] Index num_classes() const override { return 2; }
-  [[nodiscard]] int num_hops() const override { return encoder_->num_hops(); }
-  [[nodiscard]] std::array<bool, 2> reads_gcn_norm() const override {
-    return encoder_->reads_gcn_norm();
-  }
-  [[nodiscard]] Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const override {
-    return encoder_->embed(input, kind);
-  }
-  [[nodiscard]] Matrix<float> attention(const GnnInput<float>& input) const override {
-    return encoder_->attention(input);
-  }
-  [[nodiscard]] int num_attention_layers() const override {
-    return encoder_->num_attention_layers();
-  }
-  [[nodiscard]] bool keeps_bits_in_parts() const override {
-    return encoder_->keeps_bits_in_parts();
-  }
   [[nodiscard]] std::unique_ptr<GnnRun> new_run() const override {
-    return std::make_unique<LinkRun>(encoder_->new_run());
+    return std::make_unique<LinkRun>(network().new_run());
   }
-
- private:
-  std::shared_ptr<const Gnn> encoder_;
 };
 
 }  // namespace

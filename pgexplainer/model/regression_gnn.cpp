@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pgexplainer/core/error.h"
+#include "pgexplainer/model/two_class_gnn.h"
 
 namespace pgexplainer {
 namespace {
@@ -50,36 +51,16 @@ class RegressionRun final : public GnnRun {
   Matrix<float> dy_, logits_;
 };
 
-class RegressionGnn final : public Gnn {
+class RegressionGnn final : public TwoClassGnn {
  public:
-  RegressionGnn(std::shared_ptr<const Gnn> network, float scale)
-      : network_(std::move(network)), scale_(scale) {}
+  RegressionGnn(std::shared_ptr<const Gnn> numbers, float scale)
+      : TwoClassGnn(std::move(numbers)), scale_(scale) {}
 
-  [[nodiscard]] Task task() const override { return network_->task(); }
-  [[nodiscard]] Index num_features() const override { return network_->num_features(); }
-  [[nodiscard]] Index num_classes() const override { return 2; }
-  [[nodiscard]] int num_hops() const override { return network_->num_hops(); }
-  [[nodiscard]] std::array<bool, 2> reads_gcn_norm() const override {
-    return network_->reads_gcn_norm();
-  }
-  [[nodiscard]] Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const override {
-    return network_->embed(input, kind);
-  }
-  [[nodiscard]] Matrix<float> attention(const GnnInput<float>& input) const override {
-    return network_->attention(input);
-  }
-  [[nodiscard]] int num_attention_layers() const override {
-    return network_->num_attention_layers();
-  }
-  [[nodiscard]] bool keeps_bits_in_parts() const override {
-    return network_->keeps_bits_in_parts();
-  }
   [[nodiscard]] std::unique_ptr<GnnRun> new_run() const override {
-    return std::make_unique<RegressionRun>(*network_, scale_);
+    return std::make_unique<RegressionRun>(network(), scale_);
   }
 
  private:
-  std::shared_ptr<const Gnn> network_;
   float scale_;
 };
 
