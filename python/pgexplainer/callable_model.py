@@ -67,6 +67,8 @@ class CallableModel(Model):
             import torch
         except ImportError:
             raise Error(f"{path}: a TorchScript file needs torch, which is not installed") from None
+        if not os.path.exists(path):
+            raise Error(f"{path}: no such file or folder")
         try:
             script = torch.jit.load(os.fspath(path)).eval()
         except (RuntimeError, ValueError) as error:
