@@ -44,30 +44,25 @@ using VectorAt = float __attribute__((vector_size(kVectorBytes), aligned(4), may
 #endif
 }
 
-[[gnu::always_inline]] inline FloatLanes folded(Vector v) {
-#ifdef __AVX512F__
-  return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
-         __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
-#else
-  return v;
-#endif
-}
-
-/// Lane k = the sum of all lanes of part[k].
-[[gnu::always_inline]] inline FloatLanes sums_of_lanes(const FloatLanes (&part)[8]) {
-  FloatLanes pair[4], four[2];
-  unroll<4>([&](auto i) {
-    const FloatLanes a = part[2 * i], b = part[2 * i + 1];
-    pair[i] = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
-              __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
-  });
-  unroll<2>([&](auto i) {
-    const FloatLanes a = pair[2 * i], b = pair[2 * i + 1];
-    four[i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13) +
-              __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
-  });
-  return __builtin_shufflevector(four[0], four[1], 0, 1, 2, 3, 8, 9, 10, 11) +
-         __builtin_shufflevector(four[0], four[1], 4, 5, 6, 7, 12, 13, 14, 15);
+/// Lane k = the sum of all lanes of part[k]: log2 steps, each of which adds neighbours at distance
+/// S in pairs of vectors and leaves half as many vectors.
+template <int S = 1>
+[[gnu::always_inline]] inline Vector sums_of_lanes(const Vector* part) {
+  if constexpr (S == kVectorLanes) {
+    return *part;
+  } else {
+    Vector half[kVectorLanes / (2 * S)];
+    unroll<kVectorLanes / (2 * S)>([&](auto i) {
+      const Vector a = part[2 * i], b = part[2 * i + 1];
+      half[i] = [&]<int... K>(std::integer_sequence<int, K...>) {
+        constexpr int kLanes = kVectorLanes;
+        return __builtin_shufflevector(a, b, (K & S ? kLanes + (K ^ S) : K)...) +
+               __builtin_shufflevector(a, b, (K & S ? kLanes + K : K | S)...);
+      }
+      (std::make_integer_sequence<int, kVectorLanes>{});
+    });
+    return sums_of_lanes<2 * S>(half);
+  }
 }
 
 using FloatEdges = EdgeScorer<float>::Edges;
@@ -100,32 +95,36 @@ void with_ends(const FloatEdges& edges, Index hidden, F&& f) {
     f(Ends<true>(edges, hidden));
 }
 
-/// C vectors of columns: omega += their part.
+/// C vectors of columns: omega += their part. Edges come by target, whose part is kept while it
+/// stays the same; sums across lanes wait until a block of edges is done.
 template <int C, class E>
 void score_columns(const E& ends, const float* projections, const float* constant,
                    const float* weight, std::span<float> omega) {
-  Vector c[C], w[C];
+  constexpr std::size_t kBlock = 32;
+  Vector c[C], w[C], to[C];
   unroll<C>([&](auto j) {
     c[j] = load(constant + j * kVectorLanes);
     w[j] = load(weight + j * kVectorLanes);
   });
-  for_each_lanes<float>(omega.size(), [&](std::size_t first, auto n) {
-    FloatLanes part[8];
-    unroll<8>([&](auto k) {
-      constexpr auto kEdge = static_cast<std::size_t>(k);
-      const std::size_t e = first + (kEdge < n ? kEdge : 0);
+  Vector block[kBlock] = {};
+  for (std::size_t first = 0; first < omega.size(); first += kBlock) {
+    const std::size_t count = std::min(kBlock, omega.size() - first);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t e = first + k;
+      if (k == 0 || ends.target[e] != ends.target[e - 1]) {
+        const float* v = projections + ends.to(e);
+        unroll<C>([&](auto j) { to[j] = load(v + j * kVectorLanes) + c[j]; });
+      }
       const float* u = projections + ends.from(e);
-      const float* v = projections + ends.to(e);
       Vector sum[2] = {Vector{}, Vector{}};  // two short chains of additions
-      unroll<C>([&](auto j) {
-        const Vector to = load(v + j * kVectorLanes) + c[j];
-        sum[j % 2] += relu(load(u + j * kVectorLanes) + to) * w[j];
-      });
-      part[k] = folded(sum[0] + sum[1]);
-    });
-    float* out = omega.data() + first;
-    store_lanes<float>(load_lanes<float>(out, n) + sums_of_lanes(part), out, n);
-  });
+      unroll<C>([&](auto j) { sum[j % 2] += relu(load(u + j * kVectorLanes) + to[j]) * w[j]; });
+      block[k] = sum[0] + sum[1];
+    }
+    alignas(kVectorBytes) float sums[kBlock];
+    for (std::size_t k = 0; k < count; k += kVectorLanes)
+      *reinterpret_cast<VectorAt*>(sums + k) = sums_of_lanes(block + k);
+    for (std::size_t k = 0; k < count; ++k) omega[first + k] += sums[k];
+  }
 }
 
 /// Its adjoint: dprojections, dconstant and dweight += .
