@@ -377,7 +377,7 @@ def write_explainer(path, dataset, mlp):
     tensors = {f"mlp.{name}": values.detach().numpy() for name, values in mlp.state_dict().items()}
     options = {"objective": "paper", "embedding": "last-convolution", "score": "sigmoid"}
     shape = {"embedding_width": HIDDEN, "num_targets": 0 if dataset.is_graphs else 1}
-    metadata = {"format": "pgexplainer explainer", "version": "2", "options": json.dumps(options)}
+    metadata = {"format": "pgexplainer explainer", "version": "3", "options": json.dumps(options)}
     write_safetensors(path, tensors, {**metadata, "shape": json.dumps(shape)})
 
 

@@ -28,7 +28,7 @@ bool ExplainedModel::is_local(const Instance& instance) const {
   if (!gnn_->keeps_bits_in_parts()) return false;
   std::vector<NodeId> targets{static_cast<NodeId>(instance.id)};
   if (instance.is_link()) targets.push_back(static_cast<NodeId>(instance.second));
-  ComputationGraph scratch;
+  thread_local ComputationGraph scratch;
   const ComputationGraphBuilder builder(dataset_->graph, {dataset_->graph.num_edges() / 8, {}, 0});
   return builder.fits(targets, 2 * gnn_->num_hops(), scratch);
 }

@@ -12,6 +12,7 @@
 #include "pgexplainer/core/option_fields.h"
 #include "pgexplainer/nn/layer.h"
 #include "pgexplainer/nn/linear.h"
+#include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 
@@ -47,68 +48,104 @@ class BatchNorm final : public Layer<T> {
 
   void forward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x, Matrix<T>& out,
                Saved<T>& saved) const override {
-    Matrix<T>& normalized = saved.matrix[kNormalized];
     Matrix<T>& mean = saved.matrix[kMean];
     Matrix<T>& variance = saved.matrix[kVariance];
-    Matrix<T>& inverse = saved.matrix[kInverse];
+    Matrix<T>& unbiased = saved.matrix[kUnbiased];
     if (mixes_all_rows(context.training) && x.rows() > 0) {
       mean = x.colwise().mean();
       variance = (x.rowwise() - mean.row(0)).array().square().colwise().mean();
+      const auto rows = static_cast<T>(x.rows());
+      unbiased = variance * (rows > T(1) ? rows / (rows - T(1)) : T(1));
     } else {
       mean = running_mean_.in(theta);
-      variance = running_var_.in(theta);
+      unbiased = variance = running_var_.in(theta);
     }
-    inverse = (variance.array() + static_cast<T>(options_.eps)).rsqrt();
-    normalized.resize(x.rows(), x.cols());
+    saved.matrix[kInverse] = (variance.array() + static_cast<T>(options_.eps)).rsqrt();
     out.resize(x.rows(), x.cols());
-    const Index cols = x.cols();
-    const T* weight = theta + weight_.offset;
-    const T* bias = theta + bias_.offset;
-    for (Index r = 0; r < x.rows(); ++r)
-      for (Index c = 0; c < cols; ++c) {
-        const T n = (x(r, c) - mean(0, c)) * inverse(0, c);
-        normalized(r, c) = n;
-        out(r, c) = n * weight[c] + bias[c];
+    for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
+      const auto normalized = normalized_rows<S>(x, saved, c);
+      const S weight = S::load(theta + weight_.offset + c);
+      const S bias = S::load(theta + bias_.offset + c);
+      for (Index r = 0; r < x.rows(); ++r) {
+        S y = bias;
+        y.add_product(normalized(r), weight);
+        y.store(out.data() + r * out.cols() + c);
       }
+    });
   }
 
+  // With n = (x - mean) / s and d = dL/dn: dx = d / s, and (d - mean(d) - n mean(d n)) / s where
+  // mean and s are those of the rows.
   void backward(const T* theta, const LayerContext<T>& context, const Matrix<T>& x,
                 const Matrix<T>&, const Matrix<T>& dout, Saved<T>& saved,
                 const LayerGradients<T>& gradient) const override {
-    const Matrix<T>& normalized = saved.matrix[kNormalized];
-    const Matrix<T>& inverse = saved.matrix[kInverse];
-    if (gradient.theta) {
-      T* dweight = gradient.theta + weight_.offset;
-      for (Index r = 0; r < dout.rows(); ++r)
-        for (Index c = 0; c < dout.cols(); ++c) dweight[c] += dout(r, c) * normalized(r, c);
-      add_column_sums(dout, gradient.theta + bias_.offset);
-    }
-    if (!gradient.x) return;
-    Matrix<T>& dx = *gradient.x;
-    dx = dout.array().rowwise() * weight_.in(theta).row(0).array();
-    if (mixes_all_rows(context.training) && x.rows() > 0) {
-      const Matrix<T> mean_d = dx.colwise().mean();
-      const Matrix<T> mean_dn = dx.cwiseProduct(normalized).colwise().mean();
-      dx.rowwise() -= mean_d.row(0);
-      dx.array() -= normalized.array().rowwise() * mean_dn.row(0).array();
-    }
-    dx.array().rowwise() *= inverse.row(0).array();
+    if (gradient.theta) add_column_sums(dout, gradient.theta + bias_.offset);
+    if (gradient.x) gradient.x->resize(x.rows(), x.cols());
+    const Index rows = x.rows(), cols = x.cols();
+    const T share = rows > 0 ? T(1) / static_cast<T>(rows) : T(0);
+    for_each_strip<T>(cols, [&]<class S>(Index c) {
+      const auto normalized = normalized_rows<S>(x, saved, c);
+      const auto dout_row = [&](Index r) { return S::load(dout.data() + r * cols + c); };
+      if (gradient.theta) {
+        S sum = S::load(gradient.theta + weight_.offset + c);
+        for (Index r = 0; r < rows; ++r) sum.add_product(dout_row(r), normalized(r));
+        sum.store(gradient.theta + weight_.offset + c);
+      }
+      if (!gradient.x) return;
+      const S weight = S::load(theta + weight_.offset + c);
+      const S inverse = S::load(saved.matrix[kInverse].data() + c);
+      const auto d_row = [&](Index r) {
+        S d = dout_row(r);
+        d.multiply(weight);
+        return d;
+      };
+      const bool of_rows = mixes_all_rows(context.training);
+      S mean_d{}, mean_dn{};
+      for (Index r = 0; of_rows && r < rows; ++r) {
+        const S d = d_row(r);
+        mean_d.add(d);
+        mean_dn.add_product(d, normalized(r));
+      }
+      mean_d.scale(share);
+      mean_dn.scale(-share);
+      for (Index r = 0; r < rows; ++r) {
+        S d = d_row(r);
+        if (of_rows) {
+          d.subtract(mean_d);
+          d.add_product(mean_dn, normalized(r));
+        }
+        d.multiply(inverse);
+        d.store(gradient.x->data() + r * cols + c);
+      }
+    });
   }
 
   /// PyTorch keeps the unbiased variance.
   void update_buffers(const Saved<T>& saved, T* theta) const override {
     if (options_.fixed_statistics) return;
     const T rate = static_cast<T>(options_.momentum);
-    const auto rows = static_cast<T>(saved.matrix[kNormalized].rows());
-    const T unbiased = rows > T(1) ? rows / (rows - T(1)) : T(1);
     auto mean = running_mean_.in(theta);
     auto variance = running_var_.in(theta);
     mean = (T(1) - rate) * mean + rate * saved.matrix[kMean];
-    variance = (T(1) - rate) * variance + rate * unbiased * saved.matrix[kVariance];
+    variance = (T(1) - rate) * variance + rate * saved.matrix[kUnbiased];
   }
 
  private:
-  enum { kNormalized, kMean, kVariance, kInverse };
+  enum { kMean, kVariance, kUnbiased, kInverse };
+
+  /// A function of the row: (x - mean) / sqrt(var + eps), one strip of its columns.
+  template <class S>
+  static auto normalized_rows(const Matrix<T>& x, const Saved<T>& saved, Index c) {
+    const S mean = S::load(saved.matrix[kMean].data() + c);
+    const S inverse = S::load(saved.matrix[kInverse].data() + c);
+    return [&x, c, mean, inverse](Index r) {
+      S row = S::load(x.data() + r * x.cols() + c);
+      row.subtract(mean);
+      row.multiply(inverse);
+      return row;
+    };
+  }
+
   BatchNormOptions options_;
   Slot weight_, bias_, running_mean_, running_var_;
 };

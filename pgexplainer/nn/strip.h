@@ -79,6 +79,22 @@ struct Strip {
     unroll<H>([&](auto i) { h[i] += x.h[i]; });
     unroll<S>([&](auto i) { s[i] += x.s[i]; });
   }
+  [[gnu::always_inline]] void subtract(const Strip& x) {
+    unroll<V>([&](auto i) { v[i] -= x.v[i]; });
+    unroll<H>([&](auto i) { h[i] -= x.h[i]; });
+    unroll<S>([&](auto i) { s[i] -= x.s[i]; });
+  }
+  [[gnu::always_inline]] void multiply(const Strip& x) {
+    unroll<V>([&](auto i) { v[i] *= x.v[i]; });
+    unroll<H>([&](auto i) { h[i] *= x.h[i]; });
+    unroll<S>([&](auto i) { s[i] *= x.s[i]; });
+  }
+  /// this += x * y, lane by lane
+  [[gnu::always_inline]] void add_product(const Strip& x, const Strip& y) {
+    unroll<V>([&](auto i) { v[i] += x.v[i] * y.v[i]; });
+    unroll<H>([&](auto i) { h[i] += x.h[i] * y.h[i]; });
+    unroll<S>([&](auto i) { s[i] += x.s[i] * y.s[i]; });
+  }
   [[gnu::always_inline]] void scale(T a) {
     unroll<V>([&](auto i) { v[i] *= a; });
     unroll<H>([&](auto i) { h[i] *= a; });
