@@ -166,12 +166,13 @@ def scaling(args):
     result = bench(args, *words)
     rows = [
         [f"{p['nodes']:,}", f"{p['edges']:,}", f"{p['edges_per_instance']:.1f}"]
-        + [time_text(p["random_seconds"]), time_text(p["successive_seconds"])]
+        + [time_text(p[f"{kind}_seconds"]) for kind in ("random", "successive", "repeated")]
         for p in result["points"]
     ]
-    text = table(["nodes", "directed edges", "edges per instance", "nodes at random", "one after the other"], rows)
+    columns = ["nodes", "directed edges", "edges per instance", "nodes at random", "one after the other", "the same 32"]
     growth = f"Growth from first to last: {result['random_growth']:.2f} at random, "
-    return text + "\n\n" + growth + f"{result['successive_growth']:.2f} one after the other."
+    growth += f"{result['successive_growth']:.2f} one after the other, {result['repeated_growth']:.2f} of the same nodes."
+    return table(columns, rows) + "\n\n" + growth
 
 
 def main():

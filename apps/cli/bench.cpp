@@ -258,7 +258,9 @@ ordered_json bench_scaling(const Arguments& arguments) {
   chart.y_title = "microseconds per instance, warm";
   chart.log_x = true;
   chart.y_low = 0;
-  chart.series = {{"nodes at random", {}, {}, {}}, {"one node after the other", {}, {}, {}}};
+  chart.series = {{"nodes at random", {}, {}, {}},
+                  {"one node after the other", {}, {}, {}},
+                  {"the same 32 nodes again and again", {}, {}, {}}};
   ordered_json points;
   for (const std::int64_t levels : {12, 14, 16, 18, 20, 22}) {
     const std::int64_t nodes = (std::int64_t{2} << levels) * 17 / 10;
@@ -269,10 +271,12 @@ ordered_json bench_scaling(const Arguments& arguments) {
                       {"edges", p.edges},
                       {"edges_per_instance", p.edges_per_instance},
                       {"random_seconds", p.random_seconds},
-                      {"successive_seconds", p.successive_seconds}});
+                      {"successive_seconds", p.successive_seconds},
+                      {"repeated_seconds", p.repeated_seconds}});
     for (LineSeries& series : chart.series) series.x.push_back(static_cast<double>(p.nodes));
     chart.series[0].y.push_back(1e6 * p.random_seconds);
     chart.series[1].y.push_back(1e6 * p.successive_seconds);
+    chart.series[2].y.push_back(1e6 * p.repeated_seconds);
   }
   file.write(line_chart(chart));
   file.commit();
@@ -282,20 +286,24 @@ ordered_json bench_scaling(const Arguments& arguments) {
   return {{"points", points},
           {"random_growth", growth("random_seconds")},
           {"successive_growth", growth("successive_seconds")},
+          {"repeated_growth", growth("repeated_seconds")},
           {"file", arguments.scaling}};
 }
 
 void print_scaling(const ordered_json& result) {
-  Table table = numbers_table("Tree-Cycles, warm time per instance",
-                              {"nodes", "edges", "edges per instance", "at random", "in a row"});
+  Table table = numbers_table(
+      "Tree-Cycles, warm time per instance",
+      {"nodes", "edges", "edges per instance", "at random", "in a row", "the same 32"});
   for (const auto& p : result["points"])
     table.rows.push_back({{std::to_string(p["nodes"].get<std::int64_t>())},
                           {std::to_string(p["edges"].get<std::int64_t>())},
                           {fmt::format("{:.1f}", p["edges_per_instance"].get<double>())},
                           {time_text(p["random_seconds"].get<double>())},
-                          {time_text(p["successive_seconds"].get<double>())}});
-  fmt::print("{}growth: {:.2f} at random, {:.2f} in a row\n", to_text(table),
-             result["random_growth"].get<double>(), result["successive_growth"].get<double>());
+                          {time_text(p["successive_seconds"].get<double>())},
+                          {time_text(p["repeated_seconds"].get<double>())}});
+  fmt::print("{}growth: {:.2f} at random, {:.2f} in a row, {:.2f} of the same nodes\n",
+             to_text(table), result["random_growth"].get<double>(),
+             result["successive_growth"].get<double>(), result["repeated_growth"].get<double>());
 }
 
 void bench(const Arguments& arguments) {

@@ -34,6 +34,7 @@ struct ScalingPoint {
   double edges_per_instance = 0;
   double random_seconds = 0;      ///< per instance, for nodes at random
   double successive_seconds = 0;  ///< for one node after the other
+  double repeated_seconds = 0;  ///< for few nodes again and again: what they need is in the caches
 };
 ScalingPoint scaling_point(std::int64_t tree_levels, std::int64_t instances, int repetitions);
 

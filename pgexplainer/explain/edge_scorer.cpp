@@ -200,9 +200,9 @@ void EdgeScorer<T>::transpose_first_weight(const T* theta, Matrix<T>& weight) co
 }
 
 template <class T>
-void EdgeScorer<T>::project(const Matrix<T>& weight, const Matrix<T>& z,
-                            Matrix<T>& projections) const {
-  multiply_columns(z, weight, 2 * hidden_width(), projections);
+void EdgeScorer<T>::project(const Matrix<T>& weight, const Matrix<T>& z, Matrix<T>& projections,
+                            ThreadPool* pool) const {
+  multiply_columns(z, weight, 2 * hidden_width(), projections, pool);
 }
 
 template <class T>

@@ -36,7 +36,8 @@ class EdgeScorer {
   /// [W_i^T, W_j^T, W_v^T, ...] (D x parts H): once for every theta.
   void transpose_first_weight(const T* theta, Matrix<T>& weight) const;
   /// projections = [Z W_i^T, Z W_j^T] (n x 2 H): once for every node.
-  void project(const Matrix<T>& weight, const Matrix<T>& z, Matrix<T>& projections) const;
+  void project(const Matrix<T>& weight, const Matrix<T>& z, Matrix<T>& projections,
+               ThreadPool* pool = nullptr) const;
   /// Its adjoint: dtheta += .
   void project_backward(const Matrix<T>& z, const Matrix<T>& dprojections, T* dtheta) const;
 

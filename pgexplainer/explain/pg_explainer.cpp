@@ -207,14 +207,14 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   z_ = model.embed(parse_embedding(options_.embedding), &pool);
   check_width(z_);
   // Worth it when nodes are met more than once, and if it leaves room for the rest.
+  if (instances.size() < kFew || instances.size() * kFew < at(z_.rows())) return;
   const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                       static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t bytes = at(z_.rows()) * at(2 * scorer_->hidden_width()) * sizeof(float);
-  if (instances.size() < kFew || instances.size() * kFew < at(z_.rows()) || bytes > memory / 4)
-    return;
+  if (bytes > memory / 4) return;
   projections_.resize(z_.rows(), 2 * scorer_->hidden_width());
   advise_huge_pages(projections_.data(), bytes);
-  scorer_->project(weight_, z_, projections_);
+  scorer_->project(weight_, z_, projections_, &pool);
 }
 
 void PGExplainer::check_width(const Matrix<float>& z) const {

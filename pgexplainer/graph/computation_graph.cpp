@@ -145,15 +145,22 @@ void ComputationGraphBuilder::start(std::span<const NodeId> targets,
 
 EdgeId ComputationGraphBuilder::cut_all(int hops, ComputationGraph& result) const {
   std::vector<NodeId>& nodes = result.nodes_;
+  // Of a graph too large for the caches, the edges of the next nodes are on their way from memory.
+  constexpr std::size_t kAhead = 4;
+  const bool is_large = !result.has_own_slots_;
   // All senders to a node less than `hops` away are part of the graph.
   std::size_t node = 0;
   while (result.num_hops() < hops) {
     for (const std::size_t end = nodes.size(); node < end; ++node) {
+      if (is_large && node + kAhead < nodes.size()) graph_->prefetch_edges(nodes[node + kAhead]);
       const auto neighbors = graph_->in_neighbors(nodes[node]);
       const auto edges = graph_->in_edges(nodes[node]);
       const EdgeId total = result.num_edges() + static_cast<EdgeId>(neighbors.size());
       if (total > options_.max_edges) return total;
+      const std::size_t known = nodes.size();
       result.append_sources(neighbors);
+      for (std::size_t i = known; is_large && i < nodes.size(); ++i)
+        graph_->prefetch_place_of_edges(nodes[i]);
       result.edges_.insert(result.edges_.end(), edges.begin(), edges.end());
       result.in_ptr_.push_back(total);
     }
@@ -164,6 +171,7 @@ EdgeId ComputationGraphBuilder::cut_all(int hops, ComputationGraph& result) cons
   constexpr std::size_t kChunk = 1024;  // a hub's row is long, and little of it may count
   std::size_t count = result.in_source_.size();
   for (; node < nodes.size(); ++node) {
+    if (is_large && node + kAhead < nodes.size()) graph_->prefetch_edges(nodes[node + kAhead]);
     const auto neighbors = graph_->in_neighbors(nodes[node]);
     const auto edges = graph_->in_edges(nodes[node]);
     for (std::size_t begin = 0; begin < neighbors.size(); begin += kChunk) {

@@ -48,6 +48,15 @@ class Graph {
   [[nodiscard]] std::span<const NodeId> in_neighbors(NodeId node) const {
     return row(derived_.in_source, node);
   }
+  /// Hints to the processor that a node's edges will be read: first where they lie, later they.
+  void prefetch_place_of_edges(NodeId node) const {
+    __builtin_prefetch(derived_.in_ptr.data() + node);
+  }
+  void prefetch_edges(NodeId node) const {
+    const EdgeId begin = derived_.in_ptr[static_cast<std::size_t>(node)];
+    __builtin_prefetch(derived_.in_source.data() + begin);
+    __builtin_prefetch(derived_.in_edge.data() + begin);
+  }
   [[nodiscard]] EdgeId in_degree(NodeId node) const { return degree(derived_.in_ptr, node); }
   [[nodiscard]] EdgeId out_degree(NodeId node) const { return degree(derived_.out_ptr, node); }
 

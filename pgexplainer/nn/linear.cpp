@@ -117,10 +117,13 @@ constexpr Index kBlock = 256;
 }  // namespace
 
 template <class T>
-void multiply_columns(const Matrix<T>& a, const Matrix<T>& b, Index columns, Matrix<T>& out) {
+void multiply_columns(const Matrix<T>& a, const Matrix<T>& b, Index columns, Matrix<T>& out,
+                      ThreadPool* pool) {
   out.resize(a.rows(), columns);
-  multiply<T>({a.data(), a.cols(), 1}, a.rows(), a.cols(), b.data(), b.cols(), columns, nullptr,
-              false, out.data(), out.cols());
+  for_each_block(pool, a.rows(), [&](Index begin, Index end) {
+    multiply<T>({a.data() + begin * a.cols(), a.cols(), 1}, end - begin, a.cols(), b.data(),
+                b.cols(), columns, nullptr, false, out.data() + begin * out.cols(), out.cols());
+  });
 }
 
 template <class T>
@@ -181,9 +184,10 @@ LinearSlots LinearSlots::add(ParameterLayout& layout, const std::string& name, I
   return slots;
 }
 
-template void multiply_columns(const Matrix<float>&, const Matrix<float>&, Index, Matrix<float>&);
-template void multiply_columns(const Matrix<double>&, const Matrix<double>&, Index,
-                               Matrix<double>&);
+template void multiply_columns(const Matrix<float>&, const Matrix<float>&, Index, Matrix<float>&,
+                               ThreadPool*);
+template void multiply_columns(const Matrix<double>&, const Matrix<double>&, Index, Matrix<double>&,
+                               ThreadPool*);
 template void add_transposed_product(const Matrix<float>&, const Matrix<float>&, Index, float*);
 template void add_transposed_product(const Matrix<double>&, const Matrix<double>&, Index, double*);
 template void linear_forward(const Matrix<float>&, Index, ConstMatrixView<float>, const float*,

@@ -23,7 +23,8 @@ void linear_backward(const Matrix<T>& x, ConstMatrixView<T> weight, const Matrix
 
 /// out = A times the first `columns` columns of B.
 template <class T>
-void multiply_columns(const Matrix<T>& a, const Matrix<T>& b, Index columns, Matrix<T>& out);
+void multiply_columns(const Matrix<T>& a, const Matrix<T>& b, Index columns, Matrix<T>& out,
+                      ThreadPool* pool = nullptr);
 /// c (a.cols x b.cols) += A^T B over the first rows.
 template <class T>
 void add_transposed_product(const Matrix<T>& a, const Matrix<T>& b, Index rows, T* c);

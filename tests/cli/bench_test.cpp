@@ -95,7 +95,7 @@ TEST_F(BenchVerb, DrawsTheTimePerInstanceOverTheSizeOfTheGraph) {
   // The same local structure: instances are about as large.
   EXPECT_NEAR(large["edges_per_instance"], small["edges_per_instance"],
               0.25 * small["edges_per_instance"].get<double>());
-  for (const char* key : {"random", "successive"}) {
+  for (const char* key : {"random", "successive", "repeated"}) {
     const std::string seconds = std::string(key) + "_seconds";
     EXPECT_GT(small[seconds], 0.0);
     EXPECT_DOUBLE_EQ(result[std::string(key) + "_growth"],
