@@ -29,6 +29,11 @@ function(pgexplainer_module NAME)
   list(TRANSFORM ARG_DEPENDS PREPEND pgexplainer_)
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES}
                                   PRIVATE $<BUILD_INTERFACE:pgexplainer_warnings>)
+  if(NAME STREQUAL core)  # the large headers that nearly every file reads, once
+    target_precompile_headers(${target} PRIVATE <Eigen/Core> <fmt/format.h> <nlohmann/json.hpp>)
+  else()
+    target_precompile_headers(${target} REUSE_FROM pgexplainer_core)
+  endif()
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${NAME})
   install(TARGETS ${target} EXPORT pgexplainer_targets)
 endfunction()

@@ -11,7 +11,7 @@ namespace pgexplainer {
 namespace {
 
 // A backslash starts an escape such as \N, so it is doubled; a line break becomes one of DOT's own.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for_code_points(text, [&](char32_t code, std::string_view bytes) {
     if (code == U'"' || code == U'\\')
@@ -33,7 +33,7 @@ std::string to_dot(const GraphPicture& picture) {
   std::string dot = "graph explanation {\n";
   const auto out = std::back_inserter(dot);
   if (!picture.title.empty())
-    fmt::format_to(out, "  label={};\n  labelloc=t;\n", quoted(picture.title));
+    fmt::format_to(out, "  label={};\n  labelloc=t;\n", in_quotes(picture.title));
   dot += "  node [shape=circle, style=filled];\n";
   for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
     const PictureNode& node = picture.nodes[i];
@@ -41,15 +41,15 @@ std::string to_dot(const GraphPicture& picture) {
     const std::string color = category_color(at(node.class_index));
     fmt::format_to(out,
                    "  n{} [id={}, label={}, class={}, fillcolor=\"{}\", fontcolor=\"{}\"{}];\n", i,
-                   quoted(id), quoted(node.label.empty() ? id : node.label),
-                   quoted(fmt::format("{}", node.class_index)), color, ink_on(color),
+                   in_quotes(id), in_quotes(node.label.empty() ? id : node.label),
+                   in_quotes(fmt::format("{}", node.class_index)), color, ink_on(color),
                    node.is_target ? ", target=true, peripheries=2" : "");
   }
   for (const PictureEdge& edge : picture.edges) {
     fmt::format_to(out, "  n{} -- n{} [selected={}, ground_truth={}", edge.source, edge.target,
                    edge.selected, edge.ground_truth);
     if (std::isfinite(edge.score))
-      fmt::format_to(out, ", score={}", quoted(fmt::format("{}", edge.score)));
+      fmt::format_to(out, ", score={}", in_quotes(fmt::format("{}", edge.score)));
     dot += edge.selected ? ", color=black, penwidth=3];\n" : ", color=gray75];\n";
   }
   return dot += "}\n";
