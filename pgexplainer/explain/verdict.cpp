@@ -14,9 +14,12 @@
 namespace pgexplainer {
 namespace {
 
-// A ranking that does not beat its opposite by this much has, in our measurements, seldom found
-// what matters.
-constexpr double kLeastGap = 0.05;
+// A ranking that does not beat its opposite by this much, or loses more by its tail, has in our
+// measurements seldom found what matters.
+constexpr double kLeastGap = 0.05, kMostTailLoss = 0.25;
+
+constexpr std::size_t kAllButTail = 17;  // the size of 90 %
+static_assert(KeepRemove::share(kAllButTail) > 0.89 && KeepRemove::share(kAllButTail) < 0.91);
 
 enum Ranking : std::size_t { kOwn, kRandom, kDegree, kGradient, kGrad, kRankings };
 constexpr std::array<const char*, kRankings> kNames{"explanation", "random", "degree", "gradient",
@@ -35,6 +38,7 @@ struct Judged {
   std::array<KeepRemove, kRankings> effect;
   bool has_edges = false, without_edges = false;
   std::int64_t predicted = 0;
+  double probability = 0;  // of the predicted class, with all edges
 };
 
 /// Few edges that hold and break many predictions.
@@ -65,6 +69,11 @@ std::vector<std::string> reasons_of(const Verdict& v) {
             ? "the lowest-ranked edges keep the prediction better than the highest-ranked ones"
             : "the highest-ranked edges keep the prediction hardly better than the lowest-ranked "
               "ones");
+  else if (v.own.tail_loss > kMostTailLoss)
+    reasons.push_back(fmt::format(
+        "the last tenth of the ranking matters: without it the predicted class loses {} "
+        "of probability",
+        percent(v.own.tail_loss)));
   for (const RankingEffect& other : v.others)
     if (other.ranking == kNames[kRandom] && told(v.own) < told(other) + kLeastGap)
       reasons.emplace_back("random edges do as well at this size");
@@ -106,7 +115,9 @@ Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanat
     const EdgePairs pairs(graph.reverse);
     if (pairs.count() == 0) return;
     result.has_edges = true;
-    result.predicted = predict(graph, *own->run, {}).predicted_class();
+    const Prediction full = predict(graph, *own->run, {});
+    result.predicted = full.predicted_class();
+    result.probability = full.probability[at(result.predicted)];
     const std::vector<float> nothing(graph.edges.size(), 0.0F);
     result.without_edges = predict(graph, *own->run, nothing).predicted_class() == result.predicted;
     const std::array<std::vector<float>, kRankings> score{
@@ -121,11 +132,13 @@ Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanat
 
   Verdict verdict;
   std::array<KeepRemove, kRankings> effect;
+  double probability = 0;
   std::map<std::int64_t, std::array<std::int64_t, 2>> of_class;  // predicted, and without edges
   for (const Judged& one : judged) {
     if (!one.has_edges) continue;
     ++verdict.instances;
     for (std::size_t r = 0; r < kRankings; ++r) effect[r] += one.effect[r];
+    probability += one.probability;
     ++of_class[one.predicted][0];
     if (one.without_edges) ++of_class[one.predicted][1];
   }
@@ -137,8 +150,12 @@ Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanat
   const std::size_t size = telling_size(effect[kOwn], n);
   verdict.size = KeepRemove::share(size);
   for (std::size_t r = 0; r < kRankings; ++r) {
-    const RankingEffect one{kNames[r], effect[r].held[size] / n, effect[r].broken[size] / n,
-                            effect[r].small_gap() / n, effect[r].gap() / n};
+    const RankingEffect one{kNames[r],
+                            effect[r].held[size] / n,
+                            effect[r].broken[size] / n,
+                            effect[r].small_gap() / n,
+                            effect[r].gap() / n,
+                            (probability - effect[r].kept[kAllButTail]) / n};
     if (r == kOwn)
       verdict.own = one;
     else
@@ -174,8 +191,11 @@ std::string in_words(const Verdict& v) {
 
 nlohmann::ordered_json to_json(const Verdict& v) {
   const auto effect = [](const RankingEffect& e) {
-    return nlohmann::ordered_json{
-        {"held", e.held}, {"broken", e.broken}, {"small_gap", e.small_gap}, {"gap", e.gap}};
+    return nlohmann::ordered_json{{"held", e.held},
+                                  {"broken", e.broken},
+                                  {"small_gap", e.small_gap},
+                                  {"gap", e.gap},
+                                  {"tail_loss", e.tail_loss}};
   };
   nlohmann::ordered_json others = nlohmann::ordered_json::object();
   for (const RankingEffect& other : v.others) others[other.ranking] = effect(other);

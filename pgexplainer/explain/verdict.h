@@ -1,10 +1,15 @@
 // Whether explanations can be relied on, told without ground truth: do the chosen edges alone keep
 // the prediction, does it break without them, and do simple rankings do as well?
 //
-// The score of a verdict is the gap of keep_remove.h over all sizes: 1 at best, 0 for a ranking as
-// good as its opposite. docs/reliability.md shows how it goes with the agreement with ground truth.
+//   score = min(gap / 0.3, 1 - tail_loss / 0.3)
+//
+// is 1 at best. The gap of keep_remove.h over all sizes is 0 for a ranking as good as its opposite.
+// The loss of the tail is what the predicted class loses without the last tenth of the ranking:
+// whatever comes first, a ranking that puts last what matters has not found it.
+// docs/reliability.md shows how the score goes with the agreement with ground truth.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -24,6 +29,7 @@ struct RankingEffect {
   double broken = 0;     ///< predictions that are lost without it
   double small_gap = 0;  ///< KeepRemove::small_gap, mean over instances
   double gap = 0;        ///< KeepRemove::gap
+  double tail_loss = 0;  ///< of P_c without the last tenth of the ranking, mean over instances
 };
 
 struct Verdict {
@@ -36,7 +42,7 @@ struct Verdict {
   bool reliable = false;
   std::vector<std::string> reasons;  ///< why not
 
-  [[nodiscard]] double score() const { return own.gap; }
+  [[nodiscard]] double score() const { return std::min(own.gap, 0.3 - own.tail_loss) / 0.3; }
 };
 
 /// Judges explanations of all edges of their instances. Throws if one lacks some.

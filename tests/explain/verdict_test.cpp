@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "pgexplainer/explain/explainer.h"
 #include "tests/explain/small_problem.h"
 #include "tests/support/expect_error.h"
@@ -139,11 +142,45 @@ TEST(Verdict, TellsTheEdgesThatDecideFromTheOthers) {
 TEST(Verdict, OfTheOppositeRankingIsTheNegative) {
   const SmallProblem p(marked_stars(2), std::make_shared<MarkedSenders>(8.0F, -12.0F));
   const Verdict good = verdict_of(p, 1.0F), bad = verdict_of(p, -1.0F);
-  EXPECT_LT(bad.score(), -0.8);
+  EXPECT_LT(bad.own.gap, -0.8);
+  EXPECT_LT(bad.score(), 0.0);
   EXPECT_FALSE(bad.reliable);
   EXPECT_NE(in_words(bad).find("do not rely on this: the lowest-ranked edges"), std::string::npos);
   // Ties of the unmarked edges are broken in the same direction both times, so not exactly.
-  EXPECT_NEAR(bad.score(), -good.score(), 0.1);
+  EXPECT_NEAR(bad.own.gap, -good.own.gap, 0.1);
+}
+
+TEST(Verdict, DoesNotTrustARankingWhoseTailMatters) {
+  class OneMarkLast final : public Explainer {
+   public:
+    [[nodiscard]] std::string_view method() const override { return "one mark last"; }
+    [[nodiscard]] Scores score(const InstanceGraph& graph, GnnRun& run) const override {
+      Scores scores = ByMark(1.0F).score(graph, run);
+      NodeId last = kNoNode;
+      for (std::size_t e = 0; e < graph.source.size(); ++e) {
+        const NodeId leaf = std::max(graph.source[e], graph.target[e]);
+        if (scores.edge[e] > 0 && (last == kNoNode || last == leaf)) {
+          last = leaf;
+          scores.edge[e] = -1.0F;
+        }
+      }
+      return scores;
+    }
+  } one_mark_last;
+  // Two of the three marks still tell much, but not the class.
+  const SmallProblem p(marked_stars(3), std::make_shared<MarkedSenders>(3.0F, -6.5F));
+  ThreadPool pool(1);
+  const Verdict verdict =
+      judge(p.model, explain(p.model, one_mark_last, instances_between(0, 8), {}, pool), pool);
+  const auto probability = [](double logit) { return 1 / (1 + std::exp(-logit)); };
+  EXPECT_GT(verdict.own.gap, 0.2);
+  EXPECT_NEAR(verdict.own.tail_loss, probability(2.5) - probability(-0.5), 1e-6);
+  EXPECT_NEAR(verdict.score(), 1 - verdict.own.tail_loss / 0.3, 1e-12);
+  EXPECT_FALSE(verdict.reliable);
+  EXPECT_NE(in_words(verdict).find("the last tenth of the ranking matters"), std::string::npos)
+      << in_words(verdict);
+  EXPECT_TRUE(verdict_of(p, 1.0F).reliable);
+  EXPECT_NEAR(verdict_of(p, 1.0F).own.tail_loss, 0.0, 1e-6);
 }
 
 TEST(Verdict, SaysThatAnotherRankingDoesBetter) {
