@@ -73,7 +73,7 @@ TEST(Refinement, LeavesFarApartWhatTheScoresHoldFarApart) {
   pairs.spread<float>(above, score);
   refine_scores(graph, *run, 10, score);  // 10 steps of 0.03, and a little of occlusion
   pairs.mean<float>(score, after);
-  for (std::size_t k = 0; k < above.size(); ++k) EXPECT_FLOAT_EQ(after[k], above[k]);
+  for (std::size_t k = 0; k < above.size(); ++k) EXPECT_NEAR(after[k], above[k], 1e-5);
 }
 
 TEST(Refinement, HasTheSameBitsInAUsedRun) {
