@@ -228,7 +228,7 @@ def main():
         report("networks", table(results, DATASETS, GOALS))
         report("faithfulness", gap_table(results, DATASETS))
     if "refined" in arguments.only:
-        results = measure(bench, DATASETS, ["paper"], seeds, 1, refine=25)
+        results = measure(bench, DATASETS, ["paper"], seeds, 1, refine=50)
         report("refined", table(results, DATASETS, GOALS) + [""] + gap_table(results, DATASETS))
     if "pooling" in arguments.only:
         results = measure(bench, ["ba_2motifs"], ["paper"], seeds, arguments.explainer_seeds, "max,add")

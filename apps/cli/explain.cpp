@@ -241,8 +241,8 @@ void add_explain(CLI::App& app) {
                    "a fitted PGExplainer (.safetensors, from `pgexplainer fit`)");
   verb->add_option(
           "--refine", arguments->refine,
-          "so many steps that sharpen the scores of each instance for itself, more faithful "
-          "and slower: 25 do; 0 = the network's scores alone")
+          "so many steps that put the edges of each instance in the order its own prediction asks "
+          "for, more faithful and slower: 50 do; 0 = the network's order")
       ->option_text("(default: as the explainer was fitted, 0)");
   verb->add_option("--method", arguments->method,
                    fmt::format("one of {}", fmt::join(method_names(), ", ")))

@@ -81,10 +81,10 @@ struct PGExplainerOptions {
           "stop after so many epochs without a better held-out objective; 0 = never");
     field("score", &O::score, Bounds{},
           "what edges are ranked by: omega, or sigmoid (as released; saturates)");
-    field("refine", &O::refine, Bounds{0, 1e6},
-          "steps that sharpen the scores of each explained instance for itself: more faithful, "
-          "slower; "
-          "25 do; 0 = the network's scores alone");
+    field(
+        "refine", &O::refine, Bounds{0, 1e6},
+        "steps that put the edges of each explained instance in the order its own prediction asks "
+        "for: more faithful, slower; 50 do; 0 = the network's order");
     field("features", &O::features, Bounds{},
           "also learn which features matter to the population (Appendix D)");
     field("necessity", &O::necessity, Bounds{0, 1e9},

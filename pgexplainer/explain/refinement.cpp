@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <span>
 
 #include "pgexplainer/explain/edge_pairs.h"
 #include "pgexplainer/explain/explained_row.h"
+#include "pgexplainer/explain/keep_remove.h"
 #include "pgexplainer/explain/ranking_objective.h"
 #include "pgexplainer/nn/adam.h"
 
@@ -13,26 +16,111 @@ namespace pgexplainer {
 namespace {
 
 constexpr double kTau = 0.05;   // temperature of the mask
-constexpr double kStep = 0.04;  // of Adam: no score moves further per step
+constexpr float kStep = 0.03F;  // no score moves further per step
+constexpr float kNudge = 0.2F;  // towards occlusion, at the second start
+constexpr double kStill = 0.1;  // gradients below this share of the mean one hardly count
 constexpr double kLeastShare = 0.05, kMostShare = 0.7;
 
-/// The t-th of a sequence that fills the range of shares, in logarithms, evenly at any length:
-/// fractional parts of multiples of the golden ratio.
-double spread_share(double t) {
-  constexpr double kGolden = 0.6180339887498949;
-  const double u = std::fmod(0.5 + kGolden * t, 1.0);
-  return kLeastShare * std::pow(kMostShare / kLeastShare, u);
+/// The t-th of a sequence that fills [0, 1) evenly at any length: fractional parts of multiples of
+/// the golden ratio.
+double spread(double t) { return std::fmod(0.5 + 0.6180339887498949 * t, 1.0); }
+// Shares of the gap, which is even in the share; small ones are where removing tells most.
+double keep_share(double t) { return kLeastShare + (kMostShare - kLeastShare) * spread(t); }
+double remove_share(double t) {
+  return kLeastShare * std::pow(kMostShare / kLeastShare, spread(t + 0.37));
 }
 
-double standard_deviation(std::span<const float> values) {
-  double mean = 0, squares = 0;
+double root_mean_square(std::span<const float> values) {
+  double squares = 0;
+  for (const float value : values)
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+/// Mean 0 and, unless all are the same, standard deviation 1.
+void standardise(std::vector<float>& values) {
+  double mean = 0;
   for (const float value : values) mean += static_cast<double>(value);
   mean /= static_cast<double>(values.size());
-  for (const float value : values) {
-    const double d = static_cast<double>(value) - mean;
-    squares += d * d;
+  for (float& value : values) value -= static_cast<float>(mean);
+  const auto unit = static_cast<float>(std::max(root_mean_square(values), 1e-6));
+  for (float& value : values) value /= unit;
+}
+
+/// One instance with its predicted class c; a value per pair of edges.
+class Refinement {
+ public:
+  Refinement(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run)
+      : pairs_(pairs), network_(instance, run), c_(predicted_class(network_.forward({}))) {}
+
+  [[nodiscard]] std::size_t predicted() const { return c_; }
+
+  /// -P_c without each pair.
+  std::vector<float> occlusion() {
+    std::vector<float> result(at(pairs_.count())), mask(pairs_.num_edges(), 1.0F);
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      mask[at(pairs_.first[k])] = mask[at(pairs_.second[k])] = 0.0F;
+      result[k] = static_cast<float>(-probability(network_.forward(mask), c_));
+      mask[at(pairs_.first[k])] = mask[at(pairs_.second[k])] = 1.0F;
+    }
+    return result;
   }
-  return std::sqrt(squares / static_cast<double>(values.size()));
+
+  void descend(std::int64_t steps, std::vector<float>& w) {
+    AdamOptions adam;
+    adam.lr = static_cast<double>(kStep);
+    adam.beta1 = 0.5;
+    AdamState<float> state;
+    std::vector<float> before;
+    for (std::int64_t t = 1; t <= steps; ++t) {
+      gradient_.assign(w.size(), 0.0F);
+      add_term(w, keep_share(static_cast<double>(t)), true);
+      add_term(w, remove_share(static_cast<double>(t)), false);
+      if (t == 1) adam.eps = std::max(kStill * root_mean_square(gradient_), 1e-12);
+      before = w;
+      adam_step<float>(adam, gradient_, {}, state, w);
+      for (std::size_t k = 0; k < w.size(); ++k)
+        w[k] = std::clamp(w[k], before[k] - kStep, before[k] + kStep);
+    }
+  }
+
+ private:
+  /// Adds the gradient of -P_c when the share of edges is kept, or of P_c when it is removed.
+  void add_term(std::span<const float> w, double share, bool keep) {
+    shifted_mask<float>(w, kTau, share, m_);
+    pairs_.spread<float>(m_, mask_);
+    if (!keep)
+      for (float& value : mask_) value = 1.0F - value;
+    const std::span<const float> logits = network_.forward(mask_);
+    dlogits_.assign(logits.size(), 0.0F);
+    keep_loss<float>(logits, c_, keep ? 1.0F : -1.0F, dlogits_);
+    dmask_.assign(mask_.size(), 0.0F);
+    network_.backward(dlogits_, dmask_);
+    pairs_.sum<float>(dmask_, dm_);
+    if (!keep)
+      for (float& value : dm_) value = -value;
+    shifted_mask_backward<float>(m_, kTau, dm_, dw_);
+    for (std::size_t k = 0; k < dw_.size(); ++k) gradient_[k] += dw_[k];
+  }
+
+  const EdgePairs& pairs_;
+  ExplainedRow network_;
+  std::size_t c_;
+  std::vector<float> m_, mask_, dmask_, dm_, dlogits_, dw_, gradient_;
+};
+
+/// The values, handed out in the order of w; of equal ones the next is the next smaller number.
+std::vector<float> in_order_of(std::span<const float> w, std::vector<float> values) {
+  std::vector<std::size_t> order(w.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return w[a] > w[b]; });
+  std::sort(values.begin(), values.end(), std::greater<>());
+  for (std::size_t rank = 1; rank < values.size(); ++rank)
+    values[rank] = std::min(values[rank], std::nextafter(values[rank - 1], -HUGE_VALF));
+  std::vector<float> result(w.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) result[order[rank]] = values[rank];
+  return result;
 }
 
 }  // namespace
@@ -41,41 +129,22 @@ void refine_scores(const InstanceGraph& instance, GnnRun& run, std::int64_t step
                    std::vector<float>& score) {
   const EdgePairs pairs(instance.reverse);
   if (steps == 0 || pairs.count() < 2) return;  // nothing to rank
-  ExplainedRow network(instance, run);
-  const std::size_t c = predicted_class(network.forward({}));
-  std::vector<float> w, m, mask, dmask(score.size()), dm, dlogits, dw, gradient;
-  pairs.mean<float>(score, w);
-  const float unit = std::max(static_cast<float>(standard_deviation(w)), 1e-6F);
-  for (float& value : w) value /= unit;
-
-  /// Adds the gradient of -P_c when the share of edges is kept, or of P_c when it is removed.
-  const auto add_term = [&](double share, bool keep) {
-    shifted_mask<float>(w, kTau, share, m);
-    pairs.spread<float>(m, mask);
-    if (!keep)
-      for (float& value : mask) value = 1.0F - value;
-    const std::span<const float> logits = network.forward(mask);
-    dlogits.assign(logits.size(), 0.0F);
-    keep_loss<float>(logits, c, keep ? 1.0F : -1.0F, dlogits);
-    std::fill(dmask.begin(), dmask.end(), 0.0F);
-    network.backward(dlogits, dmask);
-    pairs.sum<float>(dmask, dm);
-    if (!keep)
-      for (float& value : dm) value = -value;
-    shifted_mask_backward<float>(m, kTau, dm, dw);
-    for (std::size_t k = 0; k < dw.size(); ++k) gradient[k] += dw[k];
+  Refinement refinement(instance, pairs, run);
+  std::vector<float> plain;
+  pairs.mean<float>(score, plain);
+  std::vector<float> near_plain = plain;
+  standardise(near_plain);
+  std::vector<float> near_occlusion = refinement.occlusion();
+  standardise(near_occlusion);
+  for (std::size_t k = 0; k < plain.size(); ++k)
+    near_occlusion[k] = near_plain[k] + kNudge * near_occlusion[k];
+  refinement.descend(steps, near_plain);
+  refinement.descend(steps, near_occlusion);
+  const auto gap = [&](std::span<const float> w) {
+    return keep_and_remove(instance, pairs, w, refinement.predicted(), run).small_gap();
   };
-  AdamOptions adam;
-  adam.lr = kStep;
-  AdamState<float> state;
-  for (std::int64_t t = 1; t <= steps; ++t) {
-    gradient.assign(w.size(), 0.0F);
-    add_term(spread_share(static_cast<double>(t)), true);
-    add_term(spread_share(static_cast<double>(t) + 0.37), false);
-    adam_step<float>(adam, gradient, {}, state, w);
-  }
-  for (float& value : w) value *= unit;
-  pairs.spread<float>(w, score);
+  const bool plain_wins = gap(near_plain) >= gap(near_occlusion);
+  pairs.spread<float>(in_order_of(plain_wins ? near_plain : near_occlusion, plain), score);
 }
 
 }  // namespace pgexplainer
