@@ -170,7 +170,7 @@ void explain(const ExplainedModel& model, Explainer& explainer, std::span<const 
   std::vector<Explanation> block;
   for (std::size_t begin = 0; begin < instances.size(); begin += kBlock) {
     const auto part = instances.subspan(begin, std::min(kBlock, instances.size() - begin));
-    block.assign(part.size(), {});
+    block.resize(part.size());  // the threads give back the memory of the explanations before
     prepared.explain(part, options, pool,
                      [&](std::size_t i, Explanation&& one) { block[i] = std::move(one); });
     for (Explanation& explanation : block) take(std::move(explanation));

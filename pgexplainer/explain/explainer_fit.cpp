@@ -163,11 +163,11 @@ class Fit {
 
   using Edges = EdgeScorer<float>::Edges;
 
-  /// Projects the nodes of each piece of this rank, then calls body(piece, member, edges, worker)
-  /// for its members in turn, and after the last one finish(piece, worker).
-  template <class Body, class Finish>
-  void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Body&& body,
-                  Finish&& finish) {
+  /// Projects the nodes of each piece of this rank, then calls start(piece), body(piece, member,
+  /// edges, worker) for its members in turn, and after the last one finish(piece, worker).
+  template <class Start, class Body, class Finish>
+  void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Start&& start,
+                  Body&& body, Finish&& finish) {
     scorer_.transpose_first_weight(theta_.data(), weight_);
     ranks_.run(pieces.count, [&](std::size_t piece, int thread) {
       Worker& worker = workers_[at(thread)];
@@ -178,6 +178,7 @@ class Fit {
       scorer_.project(weight_, worker.z, worker.projections);
       worker.dprojections.setZero(worker.projections.rows(), worker.projections.cols());
       std::span<const NodeId> rows = worker.member_rows;
+      start(piece);
       for (const Member* member : members) {
         const InstanceGraph& graph = member->graph;
         body(piece, *member,
@@ -190,7 +191,8 @@ class Fit {
   }
   template <class Body>
   void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Body&& body) {
-    run_pieces(list, pieces, body, [](std::size_t, Worker&) {});
+    run_pieces(
+        list, pieces, [](std::size_t) {}, body, [](std::size_t, Worker&) {});
   }
 
   std::span<const float> omega_of(const Edges& edges, Worker& worker) const {
@@ -257,14 +259,14 @@ class Fit {
     const Pieces pieces(batch.size());
     const std::size_t width = gradient ? theta_.size() : 0;
     loss_.assign(pieces.count, 0.0);
-    dtheta_.assign(pieces.count * width, 0.0F);
+    dtheta_.resize(pieces.count * width);
     const float scale =
         options_.reduction == "sum" ? 1.0F : 1.0F / static_cast<float>(batch.size());
     const auto dtheta = [&](std::size_t piece) {
       return gradient ? dtheta_.data() + piece * width : nullptr;
     };
     run_pieces(
-        batch, pieces,
+        batch, pieces, [&](std::size_t piece) { std::fill_n(dtheta(piece), width, 0.0F); },
         [&](std::size_t piece, const Member& member, const Edges& edges, Worker& worker) {
           loss_[piece] +=
               instance_loss(member, edges, noise_epoch, tau_epoch, scale, worker, dtheta(piece));
@@ -275,10 +277,17 @@ class Fit {
     ranks_.share(std::span(loss_), pieces.count);
     ranks_.share(std::span(dtheta_), pieces.count);
     const double loss = std::accumulate(loss_.begin(), loss_.end(), 0.0);
-    if (gradient) {
-      std::fill(gradient->begin(), gradient->end(), 0.0F);
-      for (std::size_t piece = 0; piece < pieces.count; ++piece)
-        for (std::size_t k = 0; k < width; ++k) (*gradient)[k] += dtheta_[piece * width + k];
+    if (gradient) {  // each thread some of the parameters, worth the waking of a thread
+      constexpr std::size_t kAdditions = 1 << 17;
+      const std::size_t block = std::max<std::size_t>(1, kAdditions / pieces.count);
+      const std::size_t blocks = (width + block - 1) / block;
+      ranks_.pool.run(static_cast<std::int64_t>(blocks), [&](std::int64_t b, int) {
+        const std::size_t begin = at(b) * block, end = std::min(width, begin + block);
+        std::fill(gradient->begin() + static_cast<std::ptrdiff_t>(begin),
+                  gradient->begin() + static_cast<std::ptrdiff_t>(end), 0.0F);
+        for (std::size_t piece = 0; piece < pieces.count; ++piece)
+          for (std::size_t k = begin; k < end; ++k) (*gradient)[k] += dtheta_[piece * width + k];
+      });
     }
     return loss / (static_cast<double>(scale) * static_cast<double>(batch.size()));
   }
