@@ -237,7 +237,7 @@ def main():
         results = measure(bench, OTHER_DATASETS, OTHER_ARCHITECTURES, list(seeds)[:5], 1)
         report("architectures", table(results, OTHER_DATASETS, {}) + [""] + gap_table(results, OTHER_DATASETS))
     if "trust" in arguments.only:
-        lines, rows = trust(bench, range(5))
+        lines, rows = trust(bench, range(10, 15))
         report("trust", lines)
         if not arguments.no_docs:
             (ROOT / "docs" / "reliability.svg").write_text(scatter(rows))

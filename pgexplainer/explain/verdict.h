@@ -1,9 +1,9 @@
 // Whether explanations can be relied on, told without ground truth: do the chosen edges alone keep
 // the prediction, does it break without them, and do simple rankings do as well?
 //
-//   score = min(gap / 0.3, 1 - tail_loss / 0.3)
+//   score = min(gap / 0.3, 1 - tail_loss / 0.3), from -1 to 1
 //
-// is 1 at best. The gap of keep_remove.h over all sizes is 0 for a ranking as good as its opposite.
+// The gap of keep_remove.h over all sizes is 0 for a ranking as good as its opposite.
 // The loss of the tail is what the predicted class loses without the last tenth of the ranking:
 // whatever comes first, a ranking that puts last what matters has not found it.
 // docs/reliability.md shows how the score goes with the agreement with ground truth.
@@ -42,7 +42,9 @@ struct Verdict {
   bool reliable = false;
   std::vector<std::string> reasons;  ///< why not
 
-  [[nodiscard]] double score() const { return std::min(own.gap, 0.3 - own.tail_loss) / 0.3; }
+  [[nodiscard]] double score() const {
+    return std::max(-1.0, std::min(own.gap, 0.3 - own.tail_loss) / 0.3);
+  }
 };
 
 /// Judges explanations of all edges of their instances. Throws if one lacks some.

@@ -54,7 +54,7 @@ inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, Index c
 template <class T>
 void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb, Index cols,
               const T* start, bool accumulate, T* c, Index ldc) {
-  for_each_wide_strip<T, kMostVectors>(cols, [&]<class S>(Index column, Index columns) {
+  for_each_wide_strip<T, kMostVectors, false>(cols, [&]<class S>(Index column, Index columns) {
     const T* first = start ? start + column : nullptr;
     Index r = 0;
     const auto next = [&]<int R>(std::integral_constant<int, R>) {
@@ -88,26 +88,27 @@ template <class T>
   });
 }
 
-/// W^T, valid until the next call of this thread: of a small graph, making it takes as long as the
-/// product.
+/// W^T, its rows on lines of the cache, valid until the next call of this thread: of a small graph,
+/// making it takes as long as the product.
 template <class T>
-const T* transposed(ConstMatrixView<T> weight) {
-  thread_local std::vector<T> result;
+const Matrix<T>& transposed(ConstMatrixView<T> weight) {
+  thread_local Matrix<T> result;
+  constexpr Index kLine = 64 / sizeof(T);
   const Index rows = weight.rows(), cols = weight.cols();
-  result.resize(static_cast<std::size_t>(weight.size()));
+  result.resize(cols, (rows + kLine - 1) / kLine * kLine);
   for (Index r = 0; r < rows; r += 4)
     for (Index c = 0; c < cols; c += 4) {
       const T* from = weight.data() + r * cols + c;
-      T* to = result.data() + c * rows + r;
+      T* to = result.data() + c * result.cols() + r;
       if (r + 4 <= rows && c + 4 <= cols) {
-        transpose_four(from, cols, to, rows);
+        transpose_four(from, cols, to, result.cols());
         continue;
       }
       for (Index i = 0; i < std::min<Index>(4, rows - r); ++i)
         for (Index j = 0; j < std::min<Index>(4, cols - c); ++j)
-          to[j * rows + i] = from[i * cols + j];
+          to[j * result.cols() + i] = from[i * cols + j];
     }
-  return result.data();
+  return result;
 }
 
 // Long sums are cut into blocks of this many rows: better accuracy in float, and the rows stay in
@@ -151,10 +152,10 @@ void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, c
     });
     return;
   }
-  const T* columns = transposed(weight);
+  const Matrix<T>& columns = transposed(weight);
   for_each_block(pool, rows, [&](Index begin, Index end) {
-    multiply<T>({x.data() + begin * x.cols(), x.cols(), 1}, end - begin, x.cols(), columns,
-                weight.rows(), weight.rows(), bias, false, out.data() + begin * out.cols(),
+    multiply<T>({x.data() + begin * x.cols(), x.cols(), 1}, end - begin, x.cols(), columns.data(),
+                columns.cols(), weight.rows(), bias, false, out.data() + begin * out.cols(),
                 out.cols());
   });
 }
