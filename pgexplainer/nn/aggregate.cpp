@@ -147,10 +147,11 @@ void aggregate(Aggregation aggregation, const LayerContext<T>& context,
   }
   const auto sum = [&]<bool kWeighted>(std::bool_constant<kWeighted>) {
     for_each_block(context.pool, context.num_rows, [&](Index first, Index last) {
-      for_each_wide_strip<T, kMostVectors, true>(x.cols(), [&]<class S>(Index column, Index columns) {
-        sum_columns<S, kWeighted>(aggregation, context, coefficient.data(), x, first, last, column,
-                                  columns, out);
-      });
+      for_each_wide_strip<T, kMostVectors, true>(
+          x.cols(), [&]<class S>(Index column, Index columns) {
+            sum_columns<S, kWeighted>(aggregation, context, coefficient.data(), x, first, last,
+                                      column, columns, out);
+          });
     });
   };
   if (coefficient.empty())
