@@ -151,18 +151,20 @@ EdgeId ComputationGraphBuilder::cut_all(int hops, ComputationGraph& result) cons
   // All senders to a node less than `hops` away are part of the graph.
   std::size_t node = 0;
   while (result.num_hops() < hops) {
-    for (const std::size_t end = nodes.size(); node < end; ++node) {
+    const std::size_t end = nodes.size();
+    EdgeId total = result.num_edges();
+    for (std::size_t i = node; i < end; ++i) total += graph_->in_degree(nodes[i]);
+    if (total > options_.max_edges) return total;
+    for (; node < end; ++node) {
       if (is_large && node + kAhead < nodes.size()) graph_->prefetch_edges(nodes[node + kAhead]);
       const auto neighbors = graph_->in_neighbors(nodes[node]);
       const auto edges = graph_->in_edges(nodes[node]);
-      const EdgeId total = result.num_edges() + static_cast<EdgeId>(neighbors.size());
-      if (total > options_.max_edges) return total;
       const std::size_t known = nodes.size();
       result.append_sources(neighbors);
       for (std::size_t i = known; is_large && i < nodes.size(); ++i)
         graph_->prefetch_place_of_edges(nodes[i]);
       result.edges_.insert(result.edges_.end(), edges.begin(), edges.end());
-      result.in_ptr_.push_back(total);
+      result.in_ptr_.push_back(result.num_edges());
     }
     result.nodes_within_.push_back(static_cast<NodeId>(nodes.size()));
   }

@@ -29,11 +29,15 @@ void l2_norm_forward(const Matrix<T>& x, bool relu, Matrix<T>& y, Matrix<T>& nor
     row_dots(in, in, rows, x.cols(), norm.data() + begin);
     auto norms = norm.middleRows(begin, rows);
     // Not Eigen's sqrt, whose vectors round otherwise than its last few numbers.
-    for (Index i = 0; i < rows; ++i) norms(i) = std::max(std::sqrt(norms(i)), T(kSmallestNorm));
+    std::array<T, kNormRows> inverse;
+    for (Index i = 0; i < rows; ++i) {
+      norms(i) = std::max(std::sqrt(norms(i)), T(kSmallestNorm));
+      inverse[at(i)] = T(1) / norms(i);
+    }
     for_each_strip<T>(x.cols(), [&]<class S>(Index c) {
       for (Index i = 0; i < rows; ++i) {
         S row = S::load(in + i * x.cols() + c);
-        row.scale(T(1) / norms(i));
+        row.scale(inverse[at(i)]);
         if (relu) row.relu();
         row.store(out + i * x.cols() + c);
       }
