@@ -44,6 +44,8 @@ def spearman(x, y):
             same = [i for i, v in enumerate(values) if v == value]
             rank[same] = rank[same].mean()
         return rank
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        return 0.0  # nothing to rank
     return float(np.corrcoef(ranks(x), ranks(y))[0, 1])
 
 

@@ -43,7 +43,7 @@ struct Verdict {
   std::vector<std::string> reasons;  ///< why not
 
   [[nodiscard]] double score() const {
-    return std::max(-1.0, std::min(own.gap, 0.3 - own.tail_loss) / 0.3);
+    return std::clamp(std::min(own.gap, 0.3 - own.tail_loss) / 0.3, -1.0, 1.0);
   }
 };
 
