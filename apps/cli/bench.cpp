@@ -256,7 +256,7 @@ void print_explaining(const ordered_json& result) {
 // ---- growth with the graph ----------------------------------------------------------------------
 
 ordered_json bench_scaling(const Arguments& arguments) {
-  AtomicFile file(arguments.scaling);
+  { const AtomicFile can_be_written(arguments.scaling); }  // and Ctrl-C leaves nothing behind
   LineChart chart;
   chart.title = "Time to explain a node, by the size of the graph";
   chart.x_title = "nodes of the graph (Tree-Cycles)";
@@ -283,6 +283,7 @@ ordered_json bench_scaling(const Arguments& arguments) {
     chart.series[1].y.push_back(1e6 * p.successive_seconds);
     chart.series[2].y.push_back(1e6 * p.repeated_seconds);
   }
+  AtomicFile file(arguments.scaling);
   file.write(line_chart(chart));
   file.commit();
   const auto growth = [&](const char* key) {

@@ -111,10 +111,13 @@ class ByMark final : public Explainer {
   float sign_;
 };
 
-Verdict verdict_of(const SmallProblem& p, float sign, int threads = 1) {
-  ByMark method(sign);
-  ThreadPool pool(threads);
+Verdict verdict_of(const SmallProblem& p, Explainer& method) {
+  ThreadPool pool(1);
   return judge(p.model, explain(p.model, method, instances_between(0, 8), {}, pool), pool);
+}
+Verdict verdict_of(const SmallProblem& p, float sign) {
+  ByMark method(sign);
+  return verdict_of(p, method);
 }
 
 TEST(Verdict, TellsTheEdgesThatDecideFromTheOthers) {
@@ -169,9 +172,7 @@ TEST(Verdict, DoesNotTrustARankingWhoseTailMatters) {
   } one_mark_last;
   // Two of the three marks still tell much, but not the class.
   const SmallProblem p(marked_stars(3), std::make_shared<MarkedSenders>(3.0F, -6.5F));
-  ThreadPool pool(1);
-  const Verdict verdict =
-      judge(p.model, explain(p.model, one_mark_last, instances_between(0, 8), {}, pool), pool);
+  const Verdict verdict = verdict_of(p, one_mark_last);
   const auto probability = [](double logit) { return 1 / (1 + std::exp(-logit)); };
   EXPECT_GT(verdict.own.gap, 0.2);
   EXPECT_NEAR(verdict.own.tail_loss, probability(2.5) - probability(-0.5), 1e-6);
@@ -195,9 +196,7 @@ TEST(Verdict, SaysThatAnotherRankingDoesBetter) {
     }
   } by_number;
   const SmallProblem p(marked_stars(2), std::make_shared<MarkedSenders>(8.0F, -12.0F));
-  ThreadPool pool(1);
-  const Verdict verdict =
-      judge(p.model, explain(p.model, by_number, instances_between(0, 8), {}, pool), pool);
+  const Verdict verdict = verdict_of(p, by_number);
   EXPECT_FALSE(verdict.reliable);
   EXPECT_NE(in_words(verdict).find("does better at this size"), std::string::npos)
       << in_words(verdict);
