@@ -9,6 +9,7 @@
 #include "pgexplainer/explain/edge_pairs.h"
 #include "pgexplainer/explain/explained_row.h"
 #include "pgexplainer/explain/keep_remove.h"
+#include "pgexplainer/explain/occlusion.h"
 #include "pgexplainer/explain/ranking_objective.h"
 #include "pgexplainer/nn/adam.h"
 
@@ -54,17 +55,6 @@ class Refinement {
       : pairs_(pairs), network_(instance, run), c_(predicted_class(network_.forward({}))) {}
 
   [[nodiscard]] std::size_t predicted() const { return c_; }
-
-  /// -P_c without each pair.
-  std::vector<float> occlusion() {
-    std::vector<float> result(at(pairs_.count())), mask(pairs_.num_edges(), 1.0F);
-    for (std::size_t k = 0; k < result.size(); ++k) {
-      mask[at(pairs_.first[k])] = mask[at(pairs_.second[k])] = 0.0F;
-      result[k] = static_cast<float>(-probability(network_.forward(mask), c_));
-      mask[at(pairs_.first[k])] = mask[at(pairs_.second[k])] = 1.0F;
-    }
-    return result;
-  }
 
   void descend(std::int64_t steps, std::vector<float>& w) {
     AdamOptions adam;
@@ -134,7 +124,8 @@ void refine_scores(const InstanceGraph& instance, GnnRun& run, std::int64_t step
   pairs.mean<float>(score, plain);
   std::vector<float> near_plain = plain;
   standardise(near_plain);
-  std::vector<float> near_occlusion = refinement.occlusion();
+  std::vector<float> near_occlusion;
+  pairs.mean<float>(Occlusion({}).score(instance, run).edge, near_occlusion);
   standardise(near_occlusion);
   for (std::size_t k = 0; k < plain.size(); ++k)
     near_occlusion[k] = near_plain[k] + kNudge * near_occlusion[k];
