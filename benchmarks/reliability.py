@@ -189,9 +189,11 @@ def scatter(rows):
                    f'<text x="{left - 6}" y="{y(k / 4) + 4:.1f}" text-anchor="end">{k / 4:g}</text>')
     svg += [f'<circle cx="{x(score):.1f}" cy="{y(auc):.1f}" r="3.5" fill="{colors[name]}" fill-opacity="0.7"/>'
             for name, _, auc, score, _ in rows]
-    for i, (name, title) in enumerate(DATASETS.items()):
-        svg.append(f'<circle cx="{left - 40 + i * 103}" cy="{height - 10}" r="4" fill="{colors[name]}"/>'
-                   f'<text x="{left - 32 + i * 103}" y="{height - 6}">{title}</text>')
+    legend = left - 40
+    for name, title in DATASETS.items():
+        svg.append(f'<circle cx="{legend}" cy="{height - 10}" r="4" fill="{colors[name]}"/>'
+                   f'<text x="{legend + 8}" y="{height - 6}">{title}</text>')
+        legend += 26 + 7 * len(title)
     svg.append(f'<text x="{x(0):.1f}" y="{height - 26}" text-anchor="middle">score of the verdict, without ground truth</text>'
                f'<text x="16" y="{y(.5):.1f}" transform="rotate(-90 16 {y(.5):.1f})" text-anchor="middle">AUC, held out</text></svg>')
     return "\n".join(svg) + "\n"
