@@ -70,6 +70,22 @@ RC_GTEST_PROP(Aggregate, AgreesWithTheDenseAdjacency, ()) {
   RC_ASSERT((out - dense * x).norm() < 1e-10);
 }
 
+RC_GTEST_PROP(RowDots, HaveTheBitsOfEveryRowAlone, ()) {
+  const auto rows = *rc::gen::inRange<Index>(0, 20);
+  const auto cols = *rc::gen::inRange<Index>(1, 70);
+  RandomStream random(*rc::gen::inRange<std::uint64_t>(0, 1000), RandomPurpose::test);
+  const Matrix<float> a = random_matrix(rows, cols, random).cast<float>();
+  const Matrix<float> b = random_matrix(rows, cols, random).cast<float>();
+  std::vector<float> sums(at(rows));
+  row_dots(a.data(), b.data(), rows, cols, sums.data());
+  for (Index i = 0; i < rows; ++i) {
+    float alone = 0;
+    row_dots(a.row(i).data(), b.row(i).data(), 1, cols, &alone);
+    RC_ASSERT(alone == sums[at(i)]);
+    RC_ASSERT(std::abs(alone - a.row(i).dot(b.row(i))) < 1e-4F);
+  }
+}
+
 RC_GTEST_PROP(L2NormKernel, AgreesWithTheFormulaWithAndWithoutRelu, ()) {
   const auto rows = *rc::gen::inRange<Index>(0, 200);
   const auto cols = *rc::gen::inRange<Index>(1, 70);
