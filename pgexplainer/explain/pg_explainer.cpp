@@ -203,7 +203,11 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   constexpr std::size_t kFew = 32;
   if (model.gnn().task() == Task::graph) return;  // score() embeds each graph for itself
   const auto is_local = [&](const Instance& instance) { return model.is_local(instance); };
-  if (instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local)) return;
+  embeds_around_ =
+      instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local);
+  if (embeds_around_) return;
+  constexpr NodeId kTooFewToShare = 4096;  // nodes: more are faster embedded on all threads
+  if (instances.size() == 1 && model.dataset().graph.num_nodes() <= kTooFewToShare) return;
   z_ = model.embed(parse_embedding(options_.embedding), &pool);
   check_width(z_);
   // Worth it when nodes are met more than once, and if it leaves room for the rest.
@@ -247,8 +251,12 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
       local_z.resize(instance.num_nodes(), z_.cols());
       for (Index i = 0; i < local_z.rows(); ++i) local_z.row(i) = z_.row(instance.nodes[at(i)]);
     } else {
-      z = fitted().num_targets == 0 ? &run.embed(instance.input(), kind)
-                                    : &model_->embed_around(instance.instance, kind, run);
+      if (fitted().num_targets == 0)
+        z = &run.embed(instance.input(), kind);
+      else if (embeds_around_)
+        z = &model_->embed_around(instance.instance, kind, run);
+      else
+        local_z = model_->embed_rows(kind, instance.nodes);
       check_width(*z);
     }
     scorer_->project(weight_, *z, local_projections);

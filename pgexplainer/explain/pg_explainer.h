@@ -53,6 +53,7 @@ class PGExplainer final : public Explainer {
   Matrix<float> weight_;  // the first layer's, transposed
   // Of all nodes of the data that prepare() saw; empty = each instance makes its own.
   Matrix<float> z_, projections_;
+  bool embeds_around_ = false;             // each instance from its part of the graph
   const ExplainedModel* model_ = nullptr;  // that prepare() saw
 };
 

@@ -65,6 +65,11 @@ class Gnn {
 
   /// Z = GNNE(G, X) for every node, Eq. (7).
   [[nodiscard]] virtual Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const = 0;
+  /// The same rows as embed() has for some nodes, in the order given.
+  [[nodiscard]] virtual Matrix<float> embed_rows(const GnnInput<float>& input, Embedding kind,
+                                                 std::span<const NodeId> nodes) const {
+    return embed(input, kind)(nodes, Eigen::all);
+  }
   /// Of the network's own attention layers: one row per layer, one column per edge of the input,
   /// heads averaged. A self-loop that the layer replaces by its own has 0. No rows = no such
   /// layers.

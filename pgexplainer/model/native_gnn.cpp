@@ -275,8 +275,9 @@ const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding k
 }
 
 template <class T>
-Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind) const {
-  const LayerContext<T> context = context_of(input, {}, {});
+Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind,
+                              std::span<const NodeId> nodes) const {
+  LayerContext<T> context = context_of(input, {}, {});
   const bool keeps_blocks = kind == Embedding::classifier_input && combines_blocks();
   int convolutions_left = num_convolutions_;
   std::vector<Matrix<T>> outputs;  // of the blocks that are still needed
@@ -286,12 +287,17 @@ Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind) const {
     for (const auto& layer : layers) {
       Matrix<T> out;
       Saved<T> saved;
+      // No layer after the last convolution reads the rows of other nodes.
+      const bool is_last_reader = layer->passes_messages() && --convolutions_left == 0;
+      if (is_last_reader && layer->picks_rows()) context.rows = nodes;
       layer->forward(theta_.data(), context, *x, out, saved);
       result = std::move(out);
       x = &result;
-      if (layer->passes_messages() && --convolutions_left == 0 &&
-          kind == Embedding::last_convolution)
-        return result;
+      if (is_last_reader && !nodes.empty()) {
+        if (!layer->picks_rows()) result = result(nodes, Eigen::all).eval();
+        for (Matrix<T>& output : outputs) output = output(nodes, Eigen::all).eval();
+      }
+      if (is_last_reader && kind == Embedding::last_convolution) return result;
     }
     if (!keeps_blocks) continue;
     outputs.reserve(blocks_.size());  // x points into it
@@ -392,6 +398,13 @@ class NativeAsGnn final : public Gnn {
   [[nodiscard]] Matrix<float> embed(const GnnInput<float>& input, Embedding kind) const override {
     check_input(*model_, input, {});
     return model_->embed(input, kind);
+  }
+  [[nodiscard]] Matrix<float> embed_rows(const GnnInput<float>& input, Embedding kind,
+                                         std::span<const NodeId> nodes) const override {
+    if (nodes.empty() || model_->mixes_all_rows(false) || model_->num_convolutions() == 0)
+      return Gnn::embed_rows(input, kind, nodes);
+    check_input(*model_, input, {});
+    return model_->embed(input, kind, nodes);
   }
   [[nodiscard]] Matrix<float> attention(const GnnInput<float>& input) const override {
     if (model_->num_attention_layers() == 0) return {};

@@ -68,8 +68,10 @@ class NativeGnn {
                           const Phase& phase, Embedding kind, Workspace& workspace) const;
   /// Z of the last forward.
   [[nodiscard]] const Matrix<T>& embedding(const Workspace& workspace, Embedding kind) const;
-  /// As encode(), for every node, in less memory: whatever no later layer reads is freed.
-  [[nodiscard]] Matrix<T> embed(const GnnInput<T>& input, Embedding kind) const;
+  /// As encode(), for every node, in less memory: whatever no later layer reads is freed. With
+  /// `nodes`, the rows of these alone: for networks that pass messages and mix no rows otherwise.
+  [[nodiscard]] Matrix<T> embed(const GnnInput<T>& input, Embedding kind,
+                                std::span<const NodeId> nodes = {}) const;
   /// Attention in the last forward: layers x edges, heads averaged; 0 where no row was computed.
   [[nodiscard]] Matrix<T> attention(const Workspace& workspace, EdgeId num_edges) const;
 

@@ -25,8 +25,9 @@ template <class T>
 void aggregate_max(const LayerContext<T>& context, const std::vector<T>& coefficient,
                    const Matrix<T>& x, Matrix<T>& out) {
   const Adjacency& graph = context.graph;
-  for (NodeId i = 0; i < context.num_rows; ++i) {
-    auto row = out.row(i);
+  for (Index r = 0; r < context.num_out_rows(); ++r) {
+    auto row = out.row(r);
+    const NodeId i = context.node_of(r);
     const EdgeId begin = graph.in_ptr[at(i)];
     for (EdgeId slot = begin; slot < graph.in_ptr[at(i) + 1]; ++slot) {
       const auto message = coefficient_of(coefficient, slot) * x.row(graph.in_source[at(slot)]);
@@ -77,7 +78,8 @@ void sum_columns(Aggregation aggregation, const LayerContext<T>& context, const 
   const Index width = x.cols();
   const EdgeId* in_ptr = context.graph.in_ptr.data();
   const NodeId* source = context.graph.in_source.data();
-  for (Index i = first; i < last; ++i) {
+  for (Index r = first; r < last; ++r) {
+    const NodeId i = context.node_of(r);
     const EdgeId begin = in_ptr[i], end = in_ptr[i + 1];
     // Two sums, for an addition waits four cycles for the one before.
     S even = S::zero(), odd = S::zero();
@@ -97,7 +99,7 @@ void sum_columns(Aggregation aggregation, const LayerContext<T>& context, const 
     if (slot < end) add_next(even);
     even.add(odd);
     if (aggregation == Aggregation::mean) even.scale(T(1) / divisor<T>(aggregation, end - begin));
-    even.store(out.data() + i * width + column, columns);
+    even.store(out.data() + r * width + column, columns);
   }
 }
 
@@ -139,14 +141,14 @@ void edge_coefficients_backward(const LayerContext<T>& context, const std::vecto
 template <class T>
 void aggregate(Aggregation aggregation, const LayerContext<T>& context,
                const std::vector<T>& coefficient, const Matrix<T>& x, Matrix<T>& out) {
-  out.resize(context.num_rows, x.cols());
+  out.resize(context.num_out_rows(), x.cols());
   if (aggregation == Aggregation::max) {
     out.setZero();
     aggregate_max(context, coefficient, x, out);
     return;
   }
   const auto sum = [&]<bool kWeighted>(std::bool_constant<kWeighted>) {
-    for_each_block(context.pool, context.num_rows, [&](Index first, Index last) {
+    for_each_block(context.pool, context.num_out_rows(), [&](Index first, Index last) {
       for_each_wide_strip<T, kMostVectors, true>(
           x.cols(), [&]<class S>(Index column, Index columns) {
             sum_columns<S, kWeighted>(aggregation, context, coefficient.data(), x, first, last,
@@ -176,15 +178,25 @@ void aggregate_backward(Aggregation aggregation, const LayerContext<T>& context,
       const EdgeId end = graph.in_ptr[at(i) + 1];
       S d = S::load(dout.data() + i * dout.cols() + column);
       if (aggregation == Aggregation::mean) d.scale(T(1) / divisor<T>(aggregation, end - begin));
-      for (EdgeId slot = begin; slot < end; ++slot) {
-        const Index source = graph.in_source[at(slot)] * x.cols() + column;
-        if (dx) {
-          S sum = S::load(dx->data() + source);
-          sum.add_scaled(coefficient_of(coefficient, slot), d);
-          sum.store(dx->data() + source);
-        }
-        if (dcoefficient) (*dcoefficient)[at(slot)] += S::load(x.data() + source).dot(d);
+      const auto place = [&](EdgeId slot) { return graph.in_source[at(slot)] * x.cols() + column; };
+      for (EdgeId slot = begin; dx && slot < end; ++slot) {
+        S sum = S::load(dx->data() + place(slot));
+        sum.add_scaled(coefficient_of(coefficient, slot), d);
+        sum.store(dx->data() + place(slot));
       }
+      if (!dcoefficient) continue;
+      EdgeId slot = begin;
+      if constexpr (S::kDots > 1)
+        for (; slot + S::kDots <= end; slot += S::kDots) {
+          S rows[S::kDots], same[S::kDots];
+          unroll<S::kDots>([&](auto k) {
+            rows[k] = S::load(x.data() + place(slot + k));
+            same[k] = d;
+          });
+          S::add_dots(rows, same, dcoefficient->data() + slot);
+        }
+      for (; slot < end; ++slot)
+        (*dcoefficient)[at(slot)] += S::load(x.data() + place(slot)).dot(d);
     }
   });
 }

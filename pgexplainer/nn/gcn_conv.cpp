@@ -141,8 +141,10 @@ void GcnConv<T>::forward(const T* theta, const LayerContext<T>& context, const M
     });
     aggregate(Aggregation::sum, context, saved.coefficient, sent, received);
     if (adds_self_loops())
-      for (NodeId i = 0; i < context.num_rows; ++i)
-        received.row(i) += coefficients.loop[at(i)] * sent.row(i);
+      for (Index r = 0; r < received.rows(); ++r) {
+        const NodeId i = context.node_of(r);
+        received.row(r) += coefficients.loop[at(i)] * sent.row(i);
+      }
   }
 
   const T* bias = bias_.exists() ? theta + bias_.offset : nullptr;

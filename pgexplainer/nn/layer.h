@@ -42,6 +42,7 @@ template <class T>
 struct LayerContext {
   Adjacency graph;
   NodeId num_rows = 0;  ///< message-passing layers produce the rows of nodes 0 .. num_rows-1 only
+  std::span<const NodeId> rows;    ///< forward of a layer that picks_rows(): of these; empty = all
   std::span<const T> edge_weight;  ///< data: takes part in normalisation; empty = all one
   std::span<const T>
       edge_mask;  ///< an explainer's: multiplies the finished message; empty = all one
@@ -52,6 +53,13 @@ struct LayerContext {
   bool training = false;
   std::uint64_t dropout_seed = 0;
   std::array<std::uint32_t, 2> dropout_key{};  ///< (epoch, piece): part of the counter of the noise
+
+  [[nodiscard]] Index num_out_rows() const {
+    return rows.empty() ? num_rows : static_cast<Index>(rows.size());
+  }
+  [[nodiscard]] NodeId node_of(Index row) const {
+    return rows.empty() ? static_cast<NodeId>(row) : rows[static_cast<std::size_t>(row)];
+  }
 };
 
 /// f(begin, end) for blocks of 0 .. count-1, on the threads of the pool if there is one. No result
@@ -102,6 +110,8 @@ class Layer {
   [[nodiscard]] virtual Index out_channels() const = 0;
   /// Whether a row depends on the rows of its neighbours.
   [[nodiscard]] virtual bool passes_messages() const { return false; }
+  /// Whether its forward map can give the rows of some nodes only (LayerContext::rows).
+  [[nodiscard]] virtual bool picks_rows() const { return false; }
   /// How many edge features it reads; 0 = none.
   [[nodiscard]] virtual Index edge_channels() const { return 0; }
   /// Whether a row depends on all rows (normalisation over a graph or a batch), so that no row can

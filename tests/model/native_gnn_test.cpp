@@ -167,6 +167,23 @@ RC_GTEST_PROP(NativeGnn, EmbedsWithTheBitsOfAForwardPass, ()) {
   }
 }
 
+RC_GTEST_PROP(Gnn, EmbedsSomeNodesWithTheBitsOfAll, ()) {
+  const Dataset dataset = random_node_dataset(7, 14);
+  const auto gnn = make_gnn(std::make_shared<NativeGnn<float>>(
+      random_model_spec(Task::node), "random", *rc::gen::inRange<std::uint64_t>(0, 1000)));
+  const DatasetNorms<float> norms(dataset, gnn->reads_gcn_norm());
+  const GnnInput<float> input = whole_input(dataset, norms);
+  const auto nodes = *rc::gen::container<std::vector<NodeId>>(
+      rc::gen::inRange<NodeId>(0, input.graph.num_nodes()));
+  for (const Embedding kind :
+       {Embedding::classifier_input, Embedding::last_layer, Embedding::last_convolution}) {
+    const Matrix<float> all = gnn->embed(input, kind);
+    const Matrix<float> some = gnn->embed_rows(input, kind, nodes);
+    RC_ASSERT(some.rows() == static_cast<Index>(nodes.size()));
+    for (Index i = 0; i < some.rows(); ++i) RC_ASSERT(some.row(i) == all.row(nodes[at(i)]));
+  }
+}
+
 TEST(Gnn, EmbedsALargeGraphAlikeOnAnyNumberOfThreads) {
   TreeCyclesOptions sizes;
   sizes.tree_levels = 13;
