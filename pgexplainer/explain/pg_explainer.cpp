@@ -10,12 +10,12 @@
 #include "pgexplainer/core/huge_pages.h"
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/random.h"
-#include "pgexplainer/explain/concrete.h"
 #include "pgexplainer/explain/explainer_fit.h"
 #include "pgexplainer/explain/feature_mask.h"
 #include "pgexplainer/explain/gradient_saliency.h"
 #include "pgexplainer/explain/node_gradient.h"
 #include "pgexplainer/explain/refinement.h"
+#include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
 namespace {
@@ -265,7 +265,9 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
   Scores scores{{omega.begin(), omega.end()}, fitted().feature_logits};
   refine_scores(instance, run, options_.refine, scores.edge);
   if (options_.score == "sigmoid")
-    for (float& value : scores.edge) value = sigmoid(value);
+    for_each_lanes<float>(scores.edge.size(), [&](std::size_t e, auto n) {
+      store_lanes(logistic_of(load_lanes(scores.edge.data() + e, n)), scores.edge.data() + e, n);
+    });
   return scores;
 }
 
