@@ -7,6 +7,7 @@ the other methods, and how the verdict goes with both. About an hour on two core
 
     benchmarks/reliability.py --data ../shared/data                    # seeds 5 to 14, as published
     benchmarks/reliability.py --data ../shared/data --gnn-seeds 0:5 --only trust --no-docs
+    benchmarks/reliability.py --data ../shared/data --only dropout-edge   # networks trained with edges left out, apart
 """
 import argparse
 import concurrent.futures
@@ -33,6 +34,10 @@ SETTINGS = {"default": "", "necessity 1": "--necessity 1", "necessity 0": "--nec
             "3 epochs": "--epochs 3", "small shares": "--necessity 0 --keep-share-min 0.02 --keep-share-max 0.3",
             "paper": "--preset paper", "paper, full start": "--preset paper --init-bias 5",
             "mean-size": "--preset mean-size", "mean-size, full start": "--preset mean-size --init-bias 5"}
+
+# Networks trained with a share of the edges left out, for the part that says what this changes.
+DROPOUT_EDGE = (0.0, 0.1, 0.3)
+DROPOUT_EDGE_DATASETS = ("ba_community", "mutagenicity")
 
 
 def spearman(x, y):
@@ -80,21 +85,24 @@ class Bench:
             np.savez(path, **arrays)
         return path
 
-    def model(self, name, arch, seed, pool="max"):
-        path = self.folder / f"{name}-{arch}{'' if pool == 'max' else '-' + pool.replace(',', '+')}-{seed}.safetensors"
+    def model(self, name, arch, seed, pool="max", dropout_edge=0.0):
+        kind = ("" if pool == "max" else "-" + pool.replace(",", "+")) + (f"-drop{dropout_edge:g}" if dropout_edge else "")
+        path = self.folder / f"{name}-{arch}{kind}-{seed}.safetensors"
         if not path.exists():
             words = ["train", "--data", self.dataset(name), "--arch", arch, "--seed", seed, "--threads", 1, "--json",
                      "-o", path]
             if pool != "max":
                 words += ["--pool", pool]
+            if dropout_edge:
+                words += ["--dropout-edge", dropout_edge]
             if arch != "paper":
                 words += ["--lr", 0.005, "--epochs", 300]
             self.run(*words)
         return path
 
-    def evaluate(self, name, arch, seed, words, pool="max"):
-        return self.run("evaluate", "--data", self.dataset(name), "--model", self.model(name, arch, seed, pool),
-                        "--threads", 1, "--json", *words)
+    def evaluate(self, name, arch, seed, words, pool="max", dropout_edge=0.0):
+        return self.run("evaluate", "--data", self.dataset(name), "--model",
+                        self.model(name, arch, seed, pool, dropout_edge), "--threads", 1, "--json", *words)
 
     def all(self, jobs):
         """Calls each (key, function) of the jobs, several at a time: {key: result}."""
@@ -147,6 +155,29 @@ def gap_table(results, titles):
         first = sum(g["pgexplainer"] >= max(g[m] for m in methods) - .005 for g in gaps)
         lines.append(f"| {titles[name]}{'' if arch == 'paper' else ', ' + arch} | " + " | ".join(f"{v:+.3f}" for v in means) +
                      f" | {first} of {len(gaps)} |")
+    return lines
+
+
+def dropping(bench, seeds):
+    """Networks trained with all edges and with edges left out, side by side."""
+    words = ["--method", "pgexplainer", "grad", "gradient", "occlusion", "--seeds", 2]
+    results = bench.all([((name, share, seed),
+                          lambda n=name, p=share, s=seed: bench.evaluate(n, "paper", s, words, dropout_edge=p))
+                         for name in DROPOUT_EDGE_DATASETS for share in DROPOUT_EDGE for seed in seeds])
+    lines = ["| data | left out | test accuracy | mean AUC | worst network | mean gap | first in gap | called reliable "
+             "| AUC of each network |", "|---" * 9 + "|"]
+    for name in DROPOUT_EDGE_DATASETS:
+        for share in DROPOUT_EDGE:
+            own = [results[name, share, seed] for seed in seeds]
+            accuracy = [bench.run("info", bench.model(name, "paper", seed, dropout_edge=share), "--json")["accuracy"]["test"]
+                        for seed in seeds]
+            gaps = [gaps_of(result) for result in own]
+            first = sum(g["pgexplainer"] >= max(g.values()) - .005 for g in gaps)
+            reliable = sum(r["methods"]["pgexplainer"]["verdict"]["reliable"] for r in own)
+            aucs = [auc_of(result) for result in own]
+            lines.append(f"| {DATASETS[name]} | {share:.0%} | {statistics.mean(accuracy):.3f} | {statistics.mean(aucs):.4f} | "
+                         f"{min(aucs):.4f} | {statistics.mean(g['pgexplainer'] for g in gaps):+.3f} | "
+                         f"{first} of {len(own)} | {reliable} of {len(own)} | {' '.join(f'{v:.3f}' for v in aucs)} |")
     return lines
 
 
@@ -214,7 +245,8 @@ def main():
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / "build" / "pgexplainer")
     parser.add_argument("--gnn-seeds", default="5:15", help="of the networks, as first:end (default 5:15)")
     parser.add_argument("--explainer-seeds", type=int, default=5)
-    parser.add_argument("--only", default="networks,refined,pooling,architectures,trust")
+    parser.add_argument("--only", default="networks,refined,pooling,architectures,trust",
+                        help="parts to make; dropout-edge is a part of its own (default %(default)s)")
     parser.add_argument("--no-docs", action="store_true", help="print, and leave docs/reliability.md alone")
     arguments = parser.parse_args()
     if not arguments.tool.exists():
@@ -240,6 +272,8 @@ def main():
     if "architectures" in arguments.only:
         results = measure(bench, OTHER_DATASETS, OTHER_ARCHITECTURES, list(seeds)[:5], 1)
         report("architectures", table(results, OTHER_DATASETS, {}) + [""] + gap_table(results, OTHER_DATASETS))
+    if "dropout-edge" in arguments.only:
+        report("dropout-edge", dropping(bench, seeds))
     if "trust" in arguments.only:
         lines, rows = trust(bench, range(10, 15))
         report("trust", lines)

@@ -24,7 +24,8 @@ enum class RandomPurpose : std::uint32_t {
   sparsity,
   explain,
   robust_fidelity,
-  sample_neighbors
+  sample_neighbors,
+  dropout_edge
 };
 
 /// 128 random bits for a 128-bit counter under a 64-bit key.

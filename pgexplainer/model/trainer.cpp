@@ -6,6 +6,7 @@
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/core/random.h"
+#include "pgexplainer/model/dropout_edge.h"
 #include "pgexplainer/nn/softmax_cross_entropy.h"
 
 namespace pgexplainer {
@@ -126,6 +127,9 @@ bool Trainer::finished() const {
 
 void Trainer::run_epoch() {
   EpochRecord record;
+  if (options_.dropout_edge > 0)
+    draw_edge_mask(dataset_->graph, options_.dropout_edge, seed_,
+                   static_cast<std::uint32_t>(state_.epoch), edge_mask_);
   if (dataset_->task == Task::node)
     node_epoch(record);
   else
@@ -138,13 +142,14 @@ void Trainer::run_epoch() {
   state_.theta = model_->theta();
 }
 
-// The logits of one forward pass serve the step and, unless dropout or batch statistics act, the
-// validation.
+// The logits of one forward pass serve the step and, unless dropout or batch statistics act or
+// edges are left out, the validation.
 void Trainer::node_epoch(EpochRecord& record) {
   Worker& worker = *workers_[0];
   const GnnInput<float> input = whole_input(*dataset_, norms_);
   const NativeGnn<float>::Phase phase{true, seed_, {static_cast<std::uint32_t>(state_.epoch), 0}};
-  const Matrix<float>& training_logits = model_->forward(input, {}, phase, worker.workspace);
+  const Matrix<float>& training_logits =
+      model_->forward(input, edge_mask_, phase, worker.workspace);
   const double scale = 1.0 / static_cast<double>(train_.size());
   Score train;
   train.add(softmax_cross_entropy<float>(training_logits, dataset_->y, dataset_->train_mask, scale,
@@ -152,8 +157,8 @@ void Trainer::node_epoch(EpochRecord& record) {
             static_cast<std::int64_t>(train_.size()));
   record.loss = train.loss;
   record.train_accuracy = train.accuracy();
-  const Score val = score_rows(model_->depends_on_phase() ? logits() : training_logits, dataset_->y,
-                               dataset_->val_mask);
+  const bool noisy = model_->depends_on_phase() || !edge_mask_.empty();
+  const Score val = score_rows(noisy ? logits() : training_logits, dataset_->y, dataset_->val_mask);
   record.val_accuracy = val.accuracy();
   record.val_loss = val.loss;
   select(record, model_->theta());
@@ -192,7 +197,7 @@ void Trainer::graph_epoch(EpochRecord& record) {
                                           seed_,
                                           {static_cast<std::uint32_t>(state_.epoch),
                                            piece_number + static_cast<std::uint32_t>(piece)}};
-      const Matrix<float>& logits = model_->forward(input, {}, phase, worker.workspace);
+      const Matrix<float>& logits = model_->forward(input, edge_mask_, phase, worker.workspace);
       sums[at(piece)] = softmax_cross_entropy<float>(
           logits, worker.labels, {}, 1.0 / static_cast<double>(count), worker.dlogits);
       std::vector<float>& sum = piece_gradient_[at(piece)];

@@ -21,6 +21,7 @@ struct TrainOptions {
   std::int64_t epochs = 1000;
   double lr = 1e-3;
   double weight_decay = 0.0;
+  double dropout_edge = 0.0;
   double clip_value = 2.0;
   double clip_norm = 0.0;
   std::int64_t batch_size = 64;
@@ -33,6 +34,8 @@ struct TrainOptions {
     field("lr", &TrainOptions::lr, Bounds{0, 1e3}, "learning rate of Adam");
     field("weight_decay", &TrainOptions::weight_decay, Bounds{0, 1e3},
           "l2 penalty, added to the gradient");
+    field("dropout_edge", &TrainOptions::dropout_edge, Bounds{0, 0.95},
+          "probability that an edge, in both directions, is left out of an epoch");
     field("clip_value", &TrainOptions::clip_value, Bounds{0, 1e30},
           "largest entry of a gradient; 0 = no limit");
     field("clip_norm", &TrainOptions::clip_norm, Bounds{0, 1e30},
@@ -100,6 +103,7 @@ class Trainer {
   DatasetNorms<float> norms_;
   std::vector<std::uint8_t> trainable_;
   std::vector<std::int64_t> train_, val_;
+  std::vector<float> edge_mask_;  // of this epoch; empty = all edges
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::vector<float>> piece_gradient_;
   TrainState state_;

@@ -83,6 +83,47 @@ TEST(Trainer, ResumesToTheSameBits) {
   }
 }
 
+TEST(Trainer, LeavesOutEdgesWithTheSameBitsForAnyThreadsAndAfterResuming) {
+  const Dataset graphs = small_graphs();
+  const Dataset nodes = generate_ba_shapes({}, 1);
+  TrainOptions options;
+  options.epochs = 5;
+  TrainOptions dropping = options;
+  dropping.dropout_edge = 0.4;
+  for (const Dataset* dataset : {&graphs, &nodes}) {
+    const auto whole = train(*dataset, {}, dropping, 1);
+    EXPECT_NE(whole, train(*dataset, {}, options, 1));
+    EXPECT_EQ(whole, train(*dataset, {}, dropping, 3));
+    Trainer before(*dataset, network({}, *dataset), dropping, 3, 1);
+    for (int epoch = 0; epoch < 2; ++epoch) before.run_epoch();
+    const auto resumed = network({}, *dataset, 99);
+    Trainer after(*dataset, resumed, dropping, 3, 2);
+    after.restore(before.state());
+    while (!after.finished()) after.run_epoch();
+    after.finish();
+    EXPECT_EQ(resumed->theta(), whole);
+  }
+}
+
+TEST(Trainer, ValidatesWithTheEdgesThatTrainingLeavesOut) {
+  const Dataset graphs = small_graphs();
+  const Dataset nodes = generate_ba_shapes({}, 1);
+  for (const Dataset* dataset : {&graphs, &nodes}) {
+    const auto first_epoch = [&](double dropout_edge) {
+      TrainOptions options;
+      options.lr = 0;
+      options.dropout_edge = dropout_edge;
+      Trainer trainer(*dataset, network({}, *dataset), options, 3, 1);
+      trainer.run_epoch();
+      return trainer.state().history.back();
+    };
+    const EpochRecord all = first_epoch(0), part = first_epoch(0.9);
+    EXPECT_NE(part.loss, all.loss);
+    EXPECT_EQ(part.val_loss, all.val_loss);
+    EXPECT_EQ(part.val_accuracy, all.val_accuracy);
+  }
+}
+
 TEST(Trainer, KeepsTheBestValidationEpoch) {
   const Dataset dataset = generate_ba_shapes({}, 1);
   const auto model = network({}, dataset);
@@ -128,6 +169,9 @@ TEST(Trainer, RefusesWhatCannotBeTrained) {
   EXPECT_THROW(Trainer(dataset, model, bad, 0, 1), Error);
   bad = {};
   bad.select = "median";
+  EXPECT_THROW(Trainer(dataset, model, bad, 0, 1), Error);
+  bad = {};
+  bad.dropout_edge = 0.96;
   EXPECT_THROW(Trainer(dataset, model, bad, 0, 1), Error);
   Dataset wide = dataset;
   wide.x = Matrix<float>::Ones(wide.x.rows(), 11);
