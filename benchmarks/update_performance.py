@@ -163,7 +163,7 @@ def threads(args):
 
 
 def scaling(args):
-    words = ["--scaling", ROOT / "docs/time_per_instance.svg", "--max-nodes", args.max_nodes, "--repetitions", args.repetitions]
+    words = ["--scaling", ROOT / "docs/time_per_instance.svg", "--max-nodes", args.max_nodes, "--repetitions", 8 * args.repetitions]
     result = bench(args, *words)
     rows = [
         [f"{p['nodes']:,}", f"{p['edges']:,}", f"{p['edges_per_instance']:.1f}"]

@@ -218,7 +218,7 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                       static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t bytes = at(z_.rows()) * at(2 * scorer_->hidden_width()) * sizeof(float);
-  if (bytes > memory / 4) return;
+  if (bytes > memory / 3) return;
   projections_.resize(z_.rows(), 2 * scorer_->hidden_width());
   advise_huge_pages(projections_.data(), bytes);
   scorer_->project(weight_, z_, projections_, &pool);

@@ -70,7 +70,7 @@ void aggregate_max_backward(const LayerContext<T>& context, const std::vector<T>
 constexpr int kMostVectors = 256 / kWidestBytes;
 
 /// The sums or means of some rows and one strip of columns.
-template <class S, bool kWeighted, class T>
+template <class S, bool kWeighted, bool kPicked, class T>
 void sum_columns(Aggregation aggregation, const LayerContext<T>& context, const T* coefficient,
                  const Matrix<T>& x, Index first, Index last, Index column, Index columns,
                  Matrix<T>& out) {
@@ -78,8 +78,9 @@ void sum_columns(Aggregation aggregation, const LayerContext<T>& context, const 
   const Index width = x.cols();
   const EdgeId* in_ptr = context.graph.in_ptr.data();
   const NodeId* source = context.graph.in_source.data();
+  const NodeId* picked = context.rows.data();
   for (Index r = first; r < last; ++r) {
-    const NodeId i = context.node_of(r);
+    const Index i = kPicked ? picked[r] : r;
     const EdgeId begin = in_ptr[i], end = in_ptr[i + 1];
     // Two sums, for an addition waits four cycles for the one before.
     S even = S::zero(), odd = S::zero();
@@ -147,19 +148,23 @@ void aggregate(Aggregation aggregation, const LayerContext<T>& context,
     aggregate_max(context, coefficient, x, out);
     return;
   }
-  const auto sum = [&]<bool kWeighted>(std::bool_constant<kWeighted>) {
+  const auto sum = [&]<bool kWeighted, bool kPicked>(std::bool_constant<kWeighted>,
+                                                     std::bool_constant<kPicked>) {
     for_each_block(context.pool, context.num_out_rows(), [&](Index first, Index last) {
       for_each_wide_strip<T, kMostVectors, true>(
           x.cols(), [&]<class S>(Index column, Index columns) {
-            sum_columns<S, kWeighted>(aggregation, context, coefficient.data(), x, first, last,
-                                      column, columns, out);
+            sum_columns<S, kWeighted, kPicked>(aggregation, context, coefficient.data(), x, first,
+                                               last, column, columns, out);
           });
     });
   };
-  if (coefficient.empty())
-    sum(std::false_type{});
+  // Asked once here, not in every row.
+  if (!context.rows.empty())
+    coefficient.empty() ? sum(std::false_type{}, std::true_type{})
+                        : sum(std::true_type{}, std::true_type{});
   else
-    sum(std::true_type{});
+    coefficient.empty() ? sum(std::false_type{}, std::false_type{})
+                        : sum(std::true_type{}, std::false_type{});
 }
 
 template <class T>
