@@ -89,31 +89,30 @@ struct PreparedExplainer::Thread {
   InstanceGraph graph;
   std::unique_ptr<GnnRun> run;
   std::vector<float> mask;
+  Explanation explanation;
 
   explicit Thread(const ExplainedModel& model)
       : cutter(model.new_cutter()), run(model.gnn().new_run()) {}
 
-  Explanation explain(const Explainer& explainer, const Instance& instance,
-                      const ExplainOptions& options);
+  void explain(const Explainer& explainer, const Instance& instance, const ExplainOptions& options);
 };
 
-Explanation PreparedExplainer::Thread::explain(const Explainer& explainer, const Instance& instance,
-                                               const ExplainOptions& options) {
+// Every part of the explanation before is written over, so that its memory serves again.
+void PreparedExplainer::Thread::explain(const Explainer& explainer, const Instance& instance,
+                                        const ExplainOptions& options) {
   cutter.cut(instance, graph);
-  Explanation explanation;
   explanation.instance = instance;
   explanation.sampled = graph.sampled;
   explanation.nodes = graph.nodes;
   explanation.edges = graph.edges;
   explanation.reverse = graph.reverse;
-  for (const NodeId local : graph.targets) explanation.targets.push_back(graph.nodes[at(local)]);
-  const auto global = [&](const std::vector<NodeId>& ends) {
-    std::vector<NodeId> result(ends.size());
-    for (std::size_t e = 0; e < ends.size(); ++e) result[e] = graph.nodes[at(ends[e])];
-    return result;
+  const auto in_dataset = [&](const std::vector<NodeId>& local, std::vector<NodeId>& result) {
+    result.resize(local.size());
+    for (std::size_t k = 0; k < local.size(); ++k) result[k] = graph.nodes[at(local[k])];
   };
-  explanation.source = global(graph.source);
-  explanation.target = global(graph.target);
+  in_dataset(graph.targets, explanation.targets);
+  in_dataset(graph.source, explanation.source);
+  in_dataset(graph.target, explanation.target);
   Scores scores = explainer.score(graph, *run);
   explanation.score = std::move(scores.edge);
   explanation.feature_score = std::move(scores.feature);
@@ -124,7 +123,6 @@ Explanation PreparedExplainer::Thread::explain(const Explainer& explainer, const
   explanation.prediction_kept = predict(graph, *run, mask);
   for (float& m : mask) m = 1.0F - m;
   explanation.prediction_removed = predict(graph, *run, mask);
-  return explanation;
 }
 
 PreparedExplainer::PreparedExplainer(const ExplainedModel& model, Explainer& explainer,
@@ -144,7 +142,8 @@ void PreparedExplainer::explain(std::span<const Instance> instances, const Expla
   pool.run(static_cast<std::int64_t>(instances.size()), [&](std::int64_t i, int worker) {
     auto& own = threads_[at(worker)];
     if (!own) own = std::make_unique<Thread>(model_);
-    take(at(i), own->explain(explainer_, instances[at(i)], options));
+    own->explain(explainer_, instances[at(i)], options);
+    take(at(i), std::move(own->explanation));
   });
 }
 
@@ -170,9 +169,10 @@ void explain(const ExplainedModel& model, Explainer& explainer, std::span<const 
   std::vector<Explanation> block;
   for (std::size_t begin = 0; begin < instances.size(); begin += kBlock) {
     const auto part = instances.subspan(begin, std::min(kBlock, instances.size() - begin));
-    block.resize(part.size());  // the threads give back the memory of the explanations before
+    block.resize(part.size());
+    // Threads get the memory of the explanations before for the next ones.
     prepared.explain(part, options, pool,
-                     [&](std::size_t i, Explanation&& one) { block[i] = std::move(one); });
+                     [&](std::size_t i, Explanation&& one) { std::swap(block[i], one); });
     for (Explanation& explanation : block) take(std::move(explanation));
     if (!report_progress(progress, static_cast<std::int64_t>(begin + part.size()),
                          static_cast<std::int64_t>(instances.size()), explainer.method()))

@@ -138,7 +138,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   double wanted = std::numeric_limits<double>::infinity();
   if (weights.size() > 1)
     wanted = std::max(effect_on_all(NodeGradient({})), effect_on_all(GradientSaliency({}))) -
-             kHardlyLess * static_cast<double>(instances.size());
+             kHardlyLess * static_cast<double>(train.size() + check.size());
   FitReport report;
   report.held_out = held_out >= 3;
   double best = -std::numeric_limits<double>::infinity();
