@@ -26,9 +26,6 @@ TEST_F(BenchVerb, MeasuresTheMachineAndHowCloseTheKernelsCome) {
                 kernel["flops"].get<double>() / kernel["seconds"].get<double>() * 1e-9,
                 1e-6 * kernel["gflops"].get<double>());
     EXPECT_GT(kernel["fraction"], 0.0) << kernel;
-#ifdef NDEBUG  // without optimisation the limit is no limit
-    EXPECT_LE(kernel["fraction"], 1.2) << kernel;
-#endif
   }
   EXPECT_EQ(widths, (std::map<std::string, int>{{"dense layer", 2},
                                                 {"SpMM", 2},
