@@ -209,7 +209,7 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   embeds_around_ =
       instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local);
   if (embeds_around_) return;
-  constexpr NodeId kTooFewToShare = 4096;  // nodes: more are faster embedded on all threads
+  constexpr NodeId kTooFewToShare = 4096;  // nodes: what for_each_block() leaves to one thread
   if (instances.size() == 1 && model.dataset().graph.num_nodes() <= kTooFewToShare) return;
   z_ = model.embed(parse_embedding(options_.embedding), &pool);
   check_width(z_);
