@@ -156,10 +156,10 @@ def threads(args):
             result = bench(args, *words, "--work", "threads", "--repetitions", args.repetitions)
         first = result["threads"][0]
         for row in result["threads"]:
-            times = [time_text(row["explain"]), f"{first['explain'] / row['explain']:.2f}"]
-            times += [time_text(row["fit"]), f"{first['fit'] / row['fit']:.2f}"]
+            times = [text for work in ("explain", "apart", "fit") for text in (time_text(row[work]), f"{first[work] / row[work]:.2f}")]
             rows.append([name, str(row["threads"]), *times])
-    return table(["data", "threads", "explain all", "speed-up", "fit (30 epochs)", "speed-up"], rows)
+    titles = ["explain all", "speed-up", "the same, nothing in common", "speed-up", "fit (30 epochs)", "speed-up"]
+    return table(["data", "threads", *titles], rows)
 
 
 def scaling(args):

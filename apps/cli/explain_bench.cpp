@@ -1,6 +1,7 @@
 #include "apps/cli/explain_bench.h"
 
 #include <algorithm>
+#include <future>
 #include <numeric>
 
 #include "apps/cli/stopwatch.h"
@@ -123,6 +124,24 @@ double cold_seconds(const std::shared_ptr<const Gnn>& gnn, const Dataset& datase
     sum += dataset.task == Task::graph ? graphs_of(instances.subspan(i, 1))
                                        : timed(dataset, instances.subspan(i, 1));
   return sum / static_cast<double>(instances.size());
+}
+
+double apart_seconds(const ExplainedModel& model, const PGExplainer& explainer,
+                     std::span<const Instance> instances, int threads) {
+  const auto share = [&](int thread) {
+    const std::size_t begin = instances.size() * at(thread) / at(threads);
+    return instances.subspan(begin, instances.size() * at(thread + 1) / at(threads) - begin);
+  };
+  std::vector<PGExplainer> explainers(at(threads), explainer);
+  const Stopwatch watch(false);
+  std::vector<std::future<void>> running;
+  for (int thread = 0; thread < threads; ++thread)
+    running.push_back(std::async(std::launch::async, [&, thread] {
+      ThreadPool alone(1);
+      explain(model, explainers[at(thread)], share(thread), {}, alone, [](Explanation&&) {});
+    }));
+  for (std::future<void>& each : running) each.get();
+  return watch.seconds();
 }
 
 ScalingPoint scaling_point(std::int64_t tree_levels, std::int64_t instances, int repetitions) {

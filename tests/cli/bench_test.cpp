@@ -63,6 +63,8 @@ TEST_F(BenchVerb, TimesEveryKindOfWorkOnNodes) {
   EXPECT_EQ(result["gnnexplainer_options"]["symmetric"], false);
   ASSERT_EQ(result["threads"].size(), 2U);
   EXPECT_EQ(result["threads"][1]["threads"], 2);
+  for (const char* work : {"explain", "apart", "fit"})
+    EXPECT_GT(result["threads"][1][work], 0.0) << work;
 }
 
 TEST_F(BenchVerb, TimesOnlyWhatIsAskedAndTakesAFittedExplainer) {
