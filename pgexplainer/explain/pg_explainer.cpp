@@ -15,6 +15,7 @@
 #include "pgexplainer/explain/gradient_saliency.h"
 #include "pgexplainer/explain/node_gradient.h"
 #include "pgexplainer/explain/refinement.h"
+#include "pgexplainer/nn/layer.h"
 #include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
@@ -209,8 +210,7 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   embeds_around_ =
       instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local);
   if (embeds_around_) return;
-  constexpr NodeId kTooFewToShare = 4096;  // nodes: what for_each_block() leaves to one thread
-  if (instances.size() == 1 && model.dataset().graph.num_nodes() <= kTooFewToShare) return;
+  if (instances.size() == 1 && model.dataset().graph.num_nodes() <= kRowsPerBlock) return;
   z_ = model.embed(parse_embedding(options_.embedding), &pool);
   check_width(z_);
   // Worth it when nodes are met more than once, and if it leaves room for the rest.

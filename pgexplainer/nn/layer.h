@@ -62,14 +62,16 @@ struct LayerContext {
   }
 };
 
+/// A graph of no more rows is computed by one thread: waking others takes longer than it saves.
+inline constexpr Index kRowsPerBlock = 4096;
+
 /// f(begin, end) for blocks of 0 .. count-1, on the threads of the pool if there is one. No result
 /// may depend on the blocks.
 template <class F>
 void for_each_block(ThreadPool* pool, Index count, F&& f) {
-  constexpr Index kBlock = 4096;
-  if (!pool || count <= kBlock) return f(Index{0}, count);
-  pool->run((count + kBlock - 1) / kBlock, [&](std::int64_t block, int) {
-    f(block * kBlock, std::min(count, (block + 1) * kBlock));
+  if (!pool || count <= kRowsPerBlock) return f(Index{0}, count);
+  pool->run((count + kRowsPerBlock - 1) / kRowsPerBlock, [&](std::int64_t block, int) {
+    f(block * kRowsPerBlock, std::min(count, (block + 1) * kRowsPerBlock));
   });
 }
 
