@@ -200,10 +200,7 @@ ordered_json bench_explaining(const Arguments& arguments) {
     };
     std::vector<Turns> turns(at(pool.size()));
     const auto time_explaining = [&](Turns& times, int threads) {
-      ThreadPool some(threads);
-      const Stopwatch watch(false);
-      explain(model, *explainer, many, {}, some, [](Explanation&&) {});
-      times.explain.push_back(watch.seconds());
+      times.explain.push_back(together_seconds(model, *explainer, many, threads));
       times.apart.push_back(apart_seconds(model, *explainer, many, threads));
     };
     for (int turn = 0; turn < arguments.repetitions; ++turn) {
@@ -249,11 +246,13 @@ void print_explaining(const ordered_json& result) {
   row("cold", "explain an instance, cold (embeddings, cut, scores)");
   row("cold_together", "the same, all graphs at once");
   row("gnnexplainer", "GNNExplainer, an instance");
-  fmt::print("{}", to_text(table));
+  if (!table.rows.empty()) fmt::print("{}", to_text(table));
   if (!result.contains("threads")) return;
-  Table threads =
-      numbers_table("Threads; medians. Apart: explained by threads with nothing in common",
-                    {"threads", "explain", "speed-up", "apart", "speed-up", "fit", "speed-up"});
+  if (!table.rows.empty()) fmt::print("\n");
+  Table threads = numbers_table(
+      fmt::format("{}: threads; medians. Apart: explained by threads with nothing in common",
+                  result["dataset"].get<std::string>()),
+      {"threads", "explain", "speed-up", "apart", "speed-up", "fit", "speed-up"});
   const auto& first = result["threads"].front();
   for (const auto& r : result["threads"]) {
     const auto speedup = [&](const char* key) {
@@ -267,7 +266,7 @@ void print_explaining(const ordered_json& result) {
                             {time_text(r["fit"].get<double>())},
                             {speedup("fit")}});
   }
-  fmt::print("\n{}", to_text(threads));
+  fmt::print("{}", to_text(threads));
 }
 
 // ---- growth with the graph ----------------------------------------------------------------------

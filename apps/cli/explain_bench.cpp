@@ -65,6 +65,15 @@ void explain_all(const ExplainedModel& model, const Explainer& explainer,
   }
 }
 
+/// As `pgexplainer explain` does it, without writing.
+void stream(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
+            ThreadPool& pool) {
+  explain(
+      model, explainer, instances, {}, Workers(pool),
+      [](std::size_t, Explanation&&) { return std::string(); },
+      [](std::string_view, const ExplainTotals&) {});
+}
+
 }  // namespace
 
 std::vector<Instance> all_instances(const Dataset& dataset) {
@@ -126,6 +135,14 @@ double cold_seconds(const std::shared_ptr<const Gnn>& gnn, const Dataset& datase
   return sum / static_cast<double>(instances.size());
 }
 
+double together_seconds(const ExplainedModel& model, PGExplainer& explainer,
+                        std::span<const Instance> instances, int threads) {
+  ThreadPool pool(threads);
+  const Stopwatch watch(false);
+  stream(model, explainer, instances, pool);
+  return watch.seconds();
+}
+
 double apart_seconds(const ExplainedModel& model, const PGExplainer& explainer,
                      std::span<const Instance> instances, int threads) {
   const auto share = [&](int thread) {
@@ -138,7 +155,7 @@ double apart_seconds(const ExplainedModel& model, const PGExplainer& explainer,
   for (int thread = 0; thread < threads; ++thread)
     running.push_back(std::async(std::launch::async, [&, thread] {
       ThreadPool alone(1);
-      explain(model, explainers[at(thread)], share(thread), {}, alone, [](Explanation&&) {});
+      stream(model, explainers[at(thread)], share(thread), alone);
     }));
   for (std::future<void>& each : running) each.get();
   return watch.seconds();

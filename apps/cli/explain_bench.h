@@ -28,8 +28,12 @@ double warm_seconds(const ExplainedModel& model, const Explainer& explainer,
 double cold_seconds(const std::shared_ptr<const Gnn>& gnn, const Dataset& dataset,
                     Explainer& explainer, std::span<const Instance> instances, bool together);
 
-/// Seconds on the wall to explain instances by so many threads with nothing in common, each with an
-/// explainer and a share of the instances of its own: what the cores offer at that moment.
+/// Seconds on the wall to explain instances with so many threads, selection and predictions
+/// included.
+double together_seconds(const ExplainedModel& model, PGExplainer& explainer,
+                        std::span<const Instance> instances, int threads);
+/// The same by threads with nothing in common, each with an explainer and a share of the instances
+/// of its own: what the cores offer at that moment.
 double apart_seconds(const ExplainedModel& model, const PGExplainer& explainer,
                      std::span<const Instance> instances, int threads);
 

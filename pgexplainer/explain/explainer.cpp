@@ -161,33 +161,13 @@ Prediction predict(const InstanceGraph& instance, GnnRun& run, std::span<const f
   return {{p.data(), p.data() + p.size()}};
 }
 
-void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
-             const ExplainOptions& options, ThreadPool& pool,
-             const std::function<void(Explanation&&)>& take, const Progress& progress) {
-  PreparedExplainer prepared(model, explainer, instances, pool);
-  constexpr std::size_t kBlock = 256;  // explanations in memory at a time
-  std::vector<Explanation> block;
-  for (std::size_t begin = 0; begin < instances.size(); begin += kBlock) {
-    const auto part = instances.subspan(begin, std::min(kBlock, instances.size() - begin));
-    block.resize(part.size());
-    // Threads get the memory of the explanations before for the next ones.
-    prepared.explain(part, options, pool,
-                     [&](std::size_t i, Explanation&& one) { std::swap(block[i], one); });
-    for (Explanation& explanation : block) take(std::move(explanation));
-    if (!report_progress(progress, static_cast<std::int64_t>(begin + part.size()),
-                         static_cast<std::int64_t>(instances.size()), explainer.method()))
-      throw_failed("interrupted after {} of {} instances", begin + part.size(), instances.size());
-  }
-}
-
 std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explainer,
                                  std::span<const Instance> instances, const ExplainOptions& options,
-                                 ThreadPool& pool, const Progress& progress) {
-  std::vector<Explanation> all;
-  all.reserve(instances.size());
-  explain(
-      model, explainer, instances, options, pool,
-      [&](Explanation&& explanation) { all.push_back(std::move(explanation)); }, progress);
+                                 ThreadPool& pool) {
+  PreparedExplainer prepared(model, explainer, instances, pool);
+  std::vector<Explanation> all(instances.size());
+  prepared.explain(instances, options, pool,
+                   [&](std::size_t i, Explanation&& one) { all[i] = std::move(one); });
   return all;
 }
 

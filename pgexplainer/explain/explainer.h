@@ -89,15 +89,10 @@ class PreparedExplainer {
   std::vector<std::unique_ptr<Thread>> threads_;
 };
 
-/// Explains instances in order, handing each explanation over as soon as those before it are done.
-/// Throws if the method does not support the model.
-void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
-             const ExplainOptions& options, ThreadPool& pool,
-             const std::function<void(Explanation&&)>& take, const Progress& progress = {});
-/// All of them at once.
+/// Explanations of all instances. Throws if the method does not support the model.
 std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explainer,
                                  std::span<const Instance> instances, const ExplainOptions& options,
-                                 ThreadPool& pool, const Progress& progress = {});
+                                 ThreadPool& pool);
 
 /// What has been explained so far.
 struct ExplainTotals {

@@ -1,11 +1,11 @@
 #include "pgexplainer/parallel/thread_pool.h"
 
-#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
+#include <atomic>
 #include <thread>
 
 #include "pgexplainer/parallel/flush_to_zero.h"
@@ -34,17 +34,18 @@ void ThreadPool::run(std::int64_t pieces, const std::function<void(std::int64_t,
     for (std::int64_t piece = 0; piece < pieces; ++piece) body(piece, 0);
     return;
   }
-  arena_->arena.execute([&] {
-    tbb::parallel_for(
-        tbb::blocked_range<std::int64_t>(0, pieces, 1),
-        [&](const tbb::blocked_range<std::int64_t>& range) {
-          [[maybe_unused]] const FlushToZero mode;
-          const int worker = tbb::this_task_arena::current_thread_index();
-          for (std::int64_t piece = range.begin(); piece < range.end(); ++piece)
-            body(piece, worker);
-        },
-        tbb::simple_partitioner());
-  });
+  std::atomic<std::int64_t> next = 0;
+  const auto work = [&](int) {
+    [[maybe_unused]] const FlushToZero mode;
+    const int worker = tbb::this_task_arena::current_thread_index();
+    try {
+      for (std::int64_t piece = next++; piece < pieces; piece = next++) body(piece, worker);
+    } catch (...) {
+      next = pieces;
+      throw;
+    }
+  };
+  arena_->arena.execute([&] { tbb::parallel_for(0, size_, work, tbb::simple_partitioner()); });
 }
 
 }  // namespace pgexplainer
