@@ -180,7 +180,9 @@ std::string in_words(const Verdict& v) {
         "and its edges are ranked by what would change that",
         percent(v.without_edges), fmt::join(v.classes_without_edges, ", "));
   if (const std::string better = better_ranking(v); !better.empty())
-    words += fmt::format(". The ranking by {} does better at this size", better);
+    words += fmt::format(
+        ". The ranking by {} does better at this size; --refine 50 orders each instance for itself",
+        better);
   if (v.size > 0.7) words += ". No small part of the edges is enough";
   if (v.reliable) return words;
   return fmt::format(

@@ -1,8 +1,12 @@
 #include "pgexplainer/nn/linear.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
+#include "pgexplainer/core/index.h"
 #include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
@@ -88,11 +92,8 @@ template <class T>
   });
 }
 
-/// W^T, its rows on lines of the cache, valid until the next call of this thread: of a small graph,
-/// making it takes as long as the product.
 template <class T>
-const Matrix<T>& transposed(ConstMatrixView<T> weight) {
-  thread_local Matrix<T> result;
+void transpose(ConstMatrixView<T> weight, Matrix<T>& result) {
   constexpr Index kLine = 64 / sizeof(T);
   const Index rows = weight.rows(), cols = weight.cols();
   result.resize(cols, (rows + kLine - 1) / kLine * kLine);
@@ -108,7 +109,33 @@ const Matrix<T>& transposed(ConstMatrixView<T> weight) {
         for (Index j = 0; j < std::min<Index>(4, cols - c); ++j)
           to[j * result.cols() + i] = from[i * cols + j];
     }
-  return result;
+}
+
+constexpr std::size_t kMostKept = 32 * 1024;  // bytes of a weight
+
+/// W^T, its rows on lines of the cache, valid until the next call of this thread. Of a small graph,
+/// making it takes as long as the product: a thread keeps the last few small ones, and looks
+/// whether the weights are still the same.
+template <class T>
+const Matrix<T>& transposed(ConstMatrixView<T> weight) {
+  struct Kept {
+    Matrix<T> weight, result;
+  };
+  thread_local std::array<Kept, 16> small;
+  thread_local Matrix<T> large;
+  const auto bytes = at(weight.size()) * sizeof(T);
+  if (bytes > kMostKept) {
+    transpose(weight, large);
+    return large;
+  }
+  // Weights of one network lie one after the other.
+  Kept& kept = small[reinterpret_cast<std::uintptr_t>(weight.data()) / 1024 % small.size()];
+  if (kept.weight.rows() != weight.rows() || kept.weight.cols() != weight.cols() ||
+      (bytes > 0 && std::memcmp(kept.weight.data(), weight.data(), bytes) != 0)) {
+    kept.weight = weight;
+    transpose(weight, kept.result);
+  }
+  return kept.result;
 }
 
 // Long sums are cut into blocks of this many rows: better accuracy in float, and the rows stay in

@@ -39,6 +39,22 @@ RC_GTEST_PROP(LinearKernel, AgreesWithTheDenseProduct, ()) {
   RC_ASSERT((db - dout.colwise().sum()).norm() < 1e-9);
 }
 
+TEST(LinearKernel, SeesEveryChangeOfTheWeights) {
+  RandomStream random(1, RandomPurpose::test);
+  const Matrix<double> x = random_matrix(3, 20, random);
+  Matrix<double> w = random_matrix(24, 20, random);
+  Matrix<double> y;
+  for (Index i = 0; i < w.size(); i += 37) {
+    w.data()[i] += 1;
+    linear_forward<double>(x, 3, ConstMatrixView<double>(w.data(), 24, 20), nullptr, y);
+    EXPECT_TRUE(y.isApprox(x * w.transpose(), 1e-12)) << i;
+    linear_forward<double>(x.leftCols(16), 3, ConstMatrixView<double>(w.data(), 30, 16), nullptr,
+                           y);
+    const ConstMatrixView<double> other_shape(w.data(), 30, 16);
+    EXPECT_TRUE(y.isApprox(x.leftCols(16) * other_shape.transpose(), 1e-12)) << i;
+  }
+}
+
 RC_GTEST_PROP(Aggregate, AgreesWithTheDenseAdjacency, ()) {
   const auto nodes = *rc::gen::inRange<NodeId>(1, 10);
   const auto count = *rc::gen::inRange<std::size_t>(0, 30);
