@@ -71,22 +71,23 @@ void InstanceCutter::cut_around(const Instance& instance, InstanceGraph& result)
   std::vector<NodeId>& targets = result.targets;
   targets.assign(1, static_cast<NodeId>(instance.id));
   if (instance.is_link()) targets.push_back(static_cast<NodeId>(instance.second));
-  builder_.build(targets, num_hops_, cut_);
+  thread_local ComputationGraph cut;  // a new cutter, too, finds its memory
+  builder_.build(targets, num_hops_, cut);
   std::iota(targets.begin(), targets.end(), 0);
   result.logit_row = 0;
-  result.sampled = cut_.sampled();
-  result.nodes.assign(cut_.nodes().begin(), cut_.nodes().end());
-  result.edges.assign(cut_.edges().begin(), cut_.edges().end());
-  const Adjacency graph = cut_.adjacency();
+  result.sampled = cut.sampled();
+  result.nodes.assign(cut.nodes().begin(), cut.nodes().end());
+  result.edges.assign(cut.edges().begin(), cut.edges().end());
+  const Adjacency graph = cut.adjacency();
   result.in_ptr.assign(graph.in_ptr.begin(), graph.in_ptr.end());
   result.in_source.assign(graph.in_source.begin(), graph.in_source.end());
   result.in_edge.clear();
   result.source = result.in_source;
-  result.target.resize(at(cut_.num_edges()));
-  for (NodeId i = 0; i < cut_.num_nodes(); ++i)
+  result.target.resize(at(cut.num_edges()));
+  for (NodeId i = 0; i < cut.num_nodes(); ++i)
     for (EdgeId e = graph.in_ptr[at(i)]; e < graph.in_ptr[at(i) + 1]; ++e) result.target[at(e)] = i;
   result.nodes_within.clear();
-  for (int h = 0; h <= num_hops_; ++h) result.nodes_within.push_back(cut_.nodes_within(h));
+  for (int h = 0; h <= num_hops_; ++h) result.nodes_within.push_back(cut.nodes_within(h));
 }
 
 // A table of the edges that have not met their reverse yet, by their ends. Edges come in the order

@@ -75,7 +75,6 @@ class InstanceCutter {
   int num_hops_;
   EdgeId max_edges_;
   ComputationGraphBuilder builder_;
-  ComputationGraph cut_;
   std::vector<EdgeId> waiting_;
 };
 

@@ -10,6 +10,28 @@
 #include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
+namespace {
+
+/// The nodes whose rows a convolution reads for those of `nodes`: these, and who sends to them.
+std::vector<NodeId> with_senders(const Adjacency& graph, std::span<const NodeId> nodes) {
+  thread_local std::vector<std::uint8_t> is_read;
+  is_read.assign(at(graph.num_nodes()), 0);
+  for (const NodeId i : nodes) {
+    is_read[at(i)] = 1;
+    for (EdgeId slot = graph.in_ptr[at(i)]; slot < graph.in_ptr[at(i) + 1]; ++slot)
+      is_read[at(graph.in_source[at(slot)])] = 1;
+  }
+  std::vector<NodeId> result(is_read.size());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < is_read.size(); ++i) {  // without a branch: it could not be foreseen
+    result[count] = static_cast<NodeId>(i);
+    count += is_read[i];
+  }
+  result.resize(count);
+  return result;
+}
+
+}  // namespace
 
 template <class T>
 NativeGnn<T>::NativeGnn(ModelSpec spec, const std::string& where, std::uint64_t seed)
@@ -275,32 +297,69 @@ const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding k
 }
 
 template <class T>
+std::vector<std::vector<NodeId>> NativeGnn<T>::rows_needed(const Adjacency& graph,
+                                                           std::span<const NodeId> nodes) const {
+  std::vector<std::vector<NodeId>> needed(at(num_convolutions_));
+  if (nodes.empty()) return needed;
+  std::vector<const Layer<T>*> convolutions;
+  for (const Layers& layers : blocks_)
+    for (const auto& layer : layers)
+      if (layer->passes_messages()) convolutions.push_back(layer.get());
+  needed.back().assign(nodes.begin(), nodes.end());
+  for (std::size_t c = needed.size() - 1; c > 0 && convolutions[c]->picks_rows(); --c) {
+    EdgeId received = 0;
+    for (const NodeId i : needed[c]) received += graph.in_ptr[at(i) + 1] - graph.in_ptr[at(i)];
+    if (2 * received > graph.num_edges()) break;  // the search would cost what it saves
+    needed[c - 1] = with_senders(graph, needed[c]);
+  }
+  return needed;
+}
+
+template <class T>
 Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind,
                               std::span<const NodeId> nodes) const {
   LayerContext<T> context = context_of(input, {}, {});
   const bool keeps_blocks = kind == Embedding::classifier_input && combines_blocks();
-  int convolutions_left = num_convolutions_;
-  std::vector<Matrix<T>> outputs;  // of the blocks that are still needed
-  Matrix<T> result;                // of the last layer
+  const std::vector<std::vector<NodeId>> needed = rows_needed(context.graph, nodes);
+  std::size_t convolution = 0;
+  std::vector<Matrix<T>> outputs;   // of the blocks that are still needed
+  outputs.reserve(blocks_.size());  // x points into it
+  Matrix<T> result;                 // of the last layer
+  std::span<const NodeId> rows;     // whose rows these are; empty = of all nodes
+  const auto spread = [&] {         // what no convolution reads stays as it is
+    if (rows.empty()) return;
+    Matrix<T> all(context.num_rows, result.cols());
+    for_each_strip<T>(all.cols(), [&]<class S>(Index c) {
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        S::load(result.data() + static_cast<Index>(r) * all.cols() + c)
+            .store(all.data() + rows[r] * all.cols() + c);
+    });
+    result = std::move(all);
+    rows = {};
+  };
   const Matrix<T>* x = input.x;
   for (const Layers& layers : blocks_) {
     for (const auto& layer : layers) {
+      const bool passes_messages = layer->passes_messages();
+      if (passes_messages) {
+        spread();
+        if (++convolution == needed.size() || layer->picks_rows()) rows = needed[convolution - 1];
+        context.rows = layer->picks_rows() ? rows : std::span<const NodeId>();
+      }
+      const bool is_last_reader = passes_messages && convolution == needed.size();
       Matrix<T> out;
       Saved<T> saved;
-      // No layer after the last convolution reads the rows of other nodes.
-      const bool is_last_reader = layer->passes_messages() && --convolutions_left == 0;
-      if (is_last_reader && layer->picks_rows()) context.rows = nodes;
       layer->forward(theta_.data(), context, *x, out, saved);
       result = std::move(out);
       x = &result;
-      if (is_last_reader && !nodes.empty()) {
-        if (!layer->picks_rows()) result = result(nodes, Eigen::all).eval();
-        for (Matrix<T>& output : outputs) output = output(nodes, Eigen::all).eval();
+      if (is_last_reader && !rows.empty()) {
+        if (!layer->picks_rows()) result = result(rows, Eigen::all).eval();
+        for (Matrix<T>& output : outputs) output = output(rows, Eigen::all).eval();
       }
       if (is_last_reader && kind == Embedding::last_convolution) return result;
     }
     if (!keeps_blocks) continue;
-    outputs.reserve(blocks_.size());  // x points into it
+    if (convolution < needed.size()) spread();
     outputs.push_back(std::move(result));
     x = &outputs.back();
   }

@@ -88,6 +88,10 @@ class NativeGnn {
   [[nodiscard]] bool combines_blocks() const {
     return spec_.jumping_knowledge != JumpingKnowledge::last;
   }
+  /// The nodes whose rows each convolution has to give if the last one gives those of `nodes`; none
+  /// = all.
+  [[nodiscard]] std::vector<std::vector<NodeId>> rows_needed(const Adjacency& graph,
+                                                             std::span<const NodeId> nodes) const;
   void combine(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const;
   void combine_backward(const Workspace& workspace, std::size_t block, Matrix<T>& dblock) const;
   void backward_layers(const Layers& layers, const Matrix<T>& input, Steps& steps,

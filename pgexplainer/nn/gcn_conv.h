@@ -45,7 +45,7 @@ class GcnConv final : public Layer<T> {
 
   [[nodiscard]] Index out_channels() const override { return weight_.weight.rows; }
   [[nodiscard]] bool passes_messages() const override { return true; }
-  [[nodiscard]] bool picks_rows() const override { return true; }
+  [[nodiscard]] bool picks_rows() const override { return sends_x_; }
   [[nodiscard]] bool normalizes() const { return options_.normalize; }
   [[nodiscard]] bool adds_self_loops() const {
     return options_.normalize && options_.add_self_loops;

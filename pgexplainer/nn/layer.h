@@ -112,7 +112,8 @@ class Layer {
   [[nodiscard]] virtual Index out_channels() const = 0;
   /// Whether a row depends on the rows of its neighbours.
   [[nodiscard]] virtual bool passes_messages() const { return false; }
-  /// Whether its forward map can give the rows of some nodes only (LayerContext::rows).
+  /// Whether its forward map can give the rows of some nodes only (LayerContext::rows), reading
+  /// only theirs and those of their senders.
   [[nodiscard]] virtual bool picks_rows() const { return false; }
   /// How many edge features it reads; 0 = none.
   [[nodiscard]] virtual Index edge_channels() const { return 0; }

@@ -184,6 +184,26 @@ RC_GTEST_PROP(Gnn, EmbedsSomeNodesWithTheBitsOfAll, ()) {
   }
 }
 
+TEST(Gnn, EmbedsOneNodeOfALargerGraphWithTheBitsOfAll) {
+  TreeCyclesOptions sizes;
+  sizes.tree_levels = 6;
+  sizes.num_motifs = 5;
+  const Dataset dataset = generate_tree_cycles(sizes, 1);  // most rows are never read
+  for (const char* arch : {"paper", "sum", "gcn", "sage"}) {
+    ArchitectureOptions options;
+    options.arch = arch;
+    const auto gnn = make_gnn(
+        std::make_shared<NativeGnn<float>>(make_architecture(options, dataset), "test", 1));
+    const DatasetNorms<float> norms(dataset, gnn->reads_gcn_norm());
+    const GnnInput<float> input = whole_input(dataset, norms);
+    for (const Embedding kind : {Embedding::classifier_input, Embedding::last_convolution}) {
+      const Matrix<float> all = gnn->embed(input, kind);
+      for (NodeId i = 0; i < input.graph.num_nodes(); i += 7)
+        EXPECT_EQ(gnn->embed_rows(input, kind, std::array{i}), all.row(i)) << arch << " " << i;
+    }
+  }
+}
+
 TEST(Gnn, EmbedsALargeGraphAlikeOnAnyNumberOfThreads) {
   TreeCyclesOptions sizes;
   sizes.tree_levels = 13;
