@@ -326,7 +326,7 @@ Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind,
   outputs.reserve(blocks_.size());  // x points into it
   Matrix<T> result;                 // of the last layer
   std::span<const NodeId> rows;     // whose rows these are; empty = of all nodes
-  const auto spread = [&] {         // what no convolution reads stays as it is
+  const auto spread = [&] {         // rows that no convolution reads stay unset
     if (rows.empty()) return;
     Matrix<T> all(context.num_rows, result.cols());
     for_each_strip<T>(all.cols(), [&]<class S>(Index c) {
@@ -346,6 +346,7 @@ Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind,
         if (++convolution == needed.size() || layer->picks_rows()) rows = needed[convolution - 1];
         context.rows = layer->picks_rows() ? rows : std::span<const NodeId>();
       }
+      // No layer after the last convolution reads the rows of other nodes.
       const bool is_last_reader = passes_messages && convolution == needed.size();
       Matrix<T> out;
       Saved<T> saved;

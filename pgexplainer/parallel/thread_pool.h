@@ -23,7 +23,8 @@ class ThreadPool {
   [[nodiscard]] int size() const { return size_; }
 
   /// Calls body(piece, worker) once for every piece in [0, pieces); worker is in [0, size()) and no
-  /// two pieces run on one worker at the same time. The first exception is rethrown here.
+  /// two pieces run on one worker at the same time. They are begun in order. The first exception is
+  /// rethrown here.
   void run(std::int64_t pieces, const std::function<void(std::int64_t piece, int worker)>& body);
 
  private:
