@@ -206,11 +206,13 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   model_ = &model;
   constexpr std::size_t kFew = 32;
   if (model.gnn().task() == Task::graph) return;  // score() embeds each graph for itself
+  embeds_around_ = false;
+  // One instance of a small graph: score() embeds what it reads, without asking how far it reaches.
+  if (instances.size() == 1 && model.dataset().graph.num_nodes() <= kRowsPerBlock) return;
   const auto is_local = [&](const Instance& instance) { return model.is_local(instance); };
   embeds_around_ =
       instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local);
   if (embeds_around_) return;
-  if (instances.size() == 1 && model.dataset().graph.num_nodes() <= kRowsPerBlock) return;
   z_ = model.embed(parse_embedding(options_.embedding), &pool);
   check_width(z_);
   // Worth it when nodes are met more than once, and if it leaves room for the rest.
