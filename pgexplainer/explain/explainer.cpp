@@ -1,9 +1,9 @@
 #include "pgexplainer/explain/explainer.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
+#include <future>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -139,12 +139,20 @@ void PreparedExplainer::explain(std::span<const Instance> instances, const Expla
                                 ThreadPool& pool,
                                 const std::function<void(std::size_t, Explanation&&)>& take) {
   if (threads_.size() < at(pool.size())) threads_.resize(at(pool.size()));
-  pool.run(static_cast<std::int64_t>(instances.size()), [&](std::int64_t i, int worker) {
-    auto& own = threads_[at(worker)];
-    if (!own) own = std::make_unique<Thread>(model_);
-    own->explain(explainer_, instances[at(i)], options);
-    take(at(i), std::move(own->explanation));
-  });
+  const auto run = [&] {
+    pool.run(static_cast<std::int64_t>(instances.size()), [&](std::int64_t i, int worker) {
+      auto& own = threads_[at(worker)];
+      if (!own) own = std::make_unique<Thread>(model_);
+      own->explain(explainer_, instances[at(i)], options);
+      take(at(i), std::move(own->explanation));
+    });
+  };
+  // The caller has, as a rule, read the network and the data. Its memory for instances would lie
+  // between their parts, in the same lines of the cache, and all threads would wait for these.
+  if (pool.size() > 1)
+    std::async(std::launch::async, run).get();
+  else
+    run();
 }
 
 Explanation PreparedExplainer::explain(const Instance& instance, const ExplainOptions& options) {
@@ -180,30 +188,35 @@ void explain(const ExplainedModel& model, Explainer& explainer, std::span<const 
   std::optional<Error> error;  // of handing over, which the others hear of in the next exchange
   ExplainTotals totals;
   std::size_t block = 16;  // instances per rank
-  std::vector<std::string> encoded;
+  struct Encoded {
+    std::string bytes;
+    bool kept_class = false, sampled = false;
+  };
+  std::vector<Encoded> encoded;
   for (std::size_t begin = 0; begin < instances.size();) {
     const std::size_t end = std::min(begin + ranks * block, instances.size());
     const std::size_t first = std::min(begin + rank * block, end);
     const auto own = instances.subspan(first, std::min(block, end - first));
     const auto start = std::chrono::steady_clock::now();
-    std::atomic<std::int64_t> kept_class = 0, sampled = 0;
+    ExplainTotals own_totals{static_cast<std::int64_t>(own.size()), 0, 0};
     std::string bytes;
     if (!error)
       catch_into(error, [&] {
         encoded.assign(own.size(), {});
         prepared.explain(own, options, workers.pool, [&](std::size_t i, Explanation&& one) {
-          kept_class += one.prediction.predicted_class() == one.prediction_kept.predicted_class();
-          sampled += one.sampled;
-          encoded[i] = encode(first + i, std::move(one));
+          encoded[i].kept_class =
+              one.prediction.predicted_class() == one.prediction_kept.predicted_class();
+          encoded[i].sampled = one.sampled;
+          encoded[i].bytes = encode(first + i, std::move(one));
         });
-        for (const std::string& each : encoded) bytes += each;
+        for (const Encoded& each : encoded) {
+          bytes += each.bytes;
+          own_totals.kept_class += each.kept_class ? 1 : 0;
+          own_totals.sampled += each.sampled ? 1 : 0;
+        }
       });
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    const auto reports =
-        exchange(communicator, {error,
-                                seconds.count(),
-                                bytes.size(),
-                                {static_cast<std::int64_t>(own.size()), kept_class, sampled}});
+    const auto reports = exchange(communicator, {error, seconds.count(), bytes.size(), own_totals});
     const std::vector<std::string> blocks = communicator.gather(bytes);  // rank 0: all
     for (const BlockReport& report : reports) {
       totals.instances += report.totals.instances;
