@@ -149,6 +149,7 @@ void PreparedExplainer::explain(std::span<const Instance> instances, const Expla
   };
   // The caller has, as a rule, read the network and the data. Its memory for instances would lie
   // between their parts, in the same lines of the cache, and all threads would wait for these.
+  // Here and not in the pool, for the short steps of a fit are not worth a thread.
   if (pool.size() > 1)
     std::async(std::launch::async, run).get();
   else
