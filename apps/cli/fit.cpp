@@ -65,22 +65,30 @@ void fit(const Arguments& arguments) {
                    {"loss", report.loss},
                    {"restarts", report.restarts},
                    {"necessity", report.necessity},
+                   {"sharpened", report.sharpened},
                    {"verdict", verdict},
                    {"warnings", report.warnings}});
   const double seconds = seconds_since(start);
   const nlohmann::ordered_json features = ranked_features(explainer, loaded->dataset);
   if (arguments.common.json) {
-    nlohmann::ordered_json summary = {
-        {"seconds", seconds},           {"loss", report.loss.back()},
-        {"epochs", report.loss.size()}, {"instances", instances.size()},
-        {"restarts", report.restarts},  {"necessity", report.necessity},
-        {"verdict", verdict},           {"warnings", report.warnings},
-        {"file", arguments.output}};
+    nlohmann::ordered_json summary = {{"seconds", seconds},
+                                      {"loss", report.loss.back()},
+                                      {"epochs", report.loss.size()},
+                                      {"instances", instances.size()},
+                                      {"restarts", report.restarts},
+                                      {"necessity", report.necessity},
+                                      {"sharpened", report.sharpened},
+                                      {"verdict", verdict},
+                                      {"warnings", report.warnings},
+                                      {"file", arguments.output}};
     if (!features.empty()) summary["features"] = features;
     print_json(summary);
   } else {
-    fmt::print(stderr, "{}: {} epochs over {} instances in {:.1f} s, loss {:.4f}\n",
-               arguments.output, report.loss.size(), instances.size(), seconds, report.loss.back());
+    const std::string sharpened =
+        report.sharpened == 0 ? "" : fmt::format(", {} more with whole edges,", report.sharpened);
+    fmt::print(stderr, "{}: {} epochs{} over {} instances in {:.1f} s, loss {:.4f}\n",
+               arguments.output, report.loss.size(), sharpened, instances.size(), seconds,
+               report.loss.back());
     if (report.verdict)
       fmt::print(stderr, "{} {}: {}\n", report.verdict->instances,
                  report.held_out ? "held-out instances" : "instances, none held out",

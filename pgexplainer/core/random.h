@@ -25,7 +25,8 @@ enum class RandomPurpose : std::uint32_t {
   explain,
   robust_fidelity,
   sample_neighbors,
-  dropout_edge
+  dropout_edge,
+  whole_edges
 };
 
 /// 128 random bits for a 128-bit counter under a 64-bit key.

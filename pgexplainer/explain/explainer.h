@@ -30,6 +30,7 @@ struct FitReport {
   std::vector<std::string> warnings;  ///< what a user should know before trusting the scores
   int restarts = 0;                   ///< fits that were begun anew
   double necessity = 0;               ///< of the ranking objective: the weight that was chosen
+  std::int64_t sharpened = 0;         ///< of the ranking objective: epochs with whole edges
   bool held_out = false;  ///< whether the verdict is about instances that were not trained on
   std::optional<Verdict> verdict;  ///< on held-out instances, if the options ask for it
 };

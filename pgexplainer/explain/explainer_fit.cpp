@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
@@ -12,6 +13,7 @@
 #include "pgexplainer/explain/explained_row.h"
 #include "pgexplainer/explain/paper_objective.h"
 #include "pgexplainer/explain/ranking_objective.h"
+#include "pgexplainer/explain/sampled_objective.h"
 #include "pgexplainer/nn/adam.h"
 
 namespace pgexplainer {
@@ -39,6 +41,7 @@ PaperWeights paper_weights(const PGExplainerOptions& o) {
 struct Worker {
   std::unique_ptr<GnnRun> run;
   EdgeScorer<float>::Workspace scorer;
+  InstanceGraph both;  ///< a member and its company
   std::vector<float> noise, domega;
   std::vector<NodeId> piece_row;    ///< of each row of the population; kNoNode outside the piece
   std::vector<NodeId> rows;         ///< the rows of the population that the piece has
@@ -139,6 +142,24 @@ class Fit {
     return true;
   }
 
+  /// Some more epochs, with whole edges; tau is a share of how far apart scores are at first. False
+  /// if the caller asked to stop.
+  bool sharpen(std::int64_t epochs, const FitCheck& trained, const Progress& progress) {
+    if (!sampling_tau_) {
+      sampling_tau_ =
+          kSharpenTau *
+          std::sqrt(trained.variation / std::max<double>(1, static_cast<double>(trained.pairs)));
+      adam_ = {};
+    }
+    for (std::int64_t k = 0; k < epochs; ++k) {
+      run_epoch(options_.epochs + sharpened_);
+      ++sharpened_;
+      if (!ranks_.all_say(report_progress(progress, sharpened_, options_.sharpen, "whole edges")))
+        return false;
+    }
+    return true;
+  }
+
   /// How the scores do on some members.
   FitCheck check(std::span<const std::size_t> list) {
     const Pieces pieces(list.size());
@@ -154,12 +175,16 @@ class Fit {
       all.edges += part.edges;
       all.saturated += part.saturated;
       all.told_apart += part.told_apart;
+      all.pairs += part.pairs;
+      all.variation += part.variation;
     }
     return all;
   }
 
  private:
   static constexpr std::uint32_t kCheckEpoch = 0xFFFFFFFFU;
+  static constexpr double kSharpenTau = 0.3;
+  static constexpr std::int64_t kSharpenSamples = 4;  // per instance and step
 
   using Edges = EdgeScorer<float>::Edges;
 
@@ -201,8 +226,8 @@ class Fit {
   }
 
   [[nodiscard]] bool chooses_among_fits() const {
-    return options_.restarts > 0 ||
-           (options_.objective == "ranking" && options_.necessity.size() > 1);
+    return options_.restarts > 0 || (options_.objective == "ranking" &&
+                                     (options_.sharpen > 0 || options_.necessity.size() > 1));
   }
 
   void add_check(const Member& member, const Edges& edges, Worker& worker, FitCheck& sum) const {
@@ -213,6 +238,13 @@ class Fit {
     member.pairs.spread<float>(of_pair, of_edge);
     const auto [low, high] = std::minmax_element(of_pair.begin(), of_pair.end());
     if (*high - *low > 1e-6F * std::max(1.0F, std::abs(*high))) ++sum.told_apart;
+    sum.pairs += member.pairs.count();
+    const double mean =
+        std::accumulate(of_pair.begin(), of_pair.end(), 0.0) / static_cast<double>(of_pair.size());
+    for (const float w : of_pair) {
+      const double deviation = static_cast<double>(w) - mean;
+      sum.variation += deviation * deviation;
+    }
     for (const float w : of_edge) {
       ++sum.edges;
       if (const float s = sigmoid(w); s == 0.0F || s == 1.0F) ++sum.saturated;
@@ -298,6 +330,45 @@ class Fit {
     if (member.graph.num_edges() == 0) return 0;
     const std::span<const float> omega = omega_of(edges, worker);
     worker.domega.assign(omega.size(), 0.0F);
+    const double loss = sampling_tau_
+                            ? sampled_loss(member, omega, noise_epoch, scale, worker)
+                            : soft_loss(member, omega, noise_epoch, tau_epoch, scale, worker);
+    if (!dtheta) return loss;
+    scorer_.backward(theta_.data(), worker.z, worker.projections, edges, worker.domega,
+                     worker.scorer, dtheta, worker.dprojections);
+    return loss;
+  }
+
+  double sampled_loss(const Member& member, std::span<const float> omega, std::uint32_t noise_epoch,
+                      float scale, Worker& worker) const {
+    ExplainedRow network(member.graph, *worker.run);
+    const auto samples = static_cast<std::uint32_t>(kSharpenSamples * options_.samples);
+    double loss = 0;
+    for (std::uint32_t k = 0; k < samples; ++k) {
+      RandomStream random(seed_, RandomPurpose::whole_edges, noise_epoch * samples + k,
+                          noise_key(member.graph.instance));
+      RankingTerms terms = draw_shares(random);
+      terms.tau = *sampling_tau_;
+      worker.noise.resize(2 * at(member.pairs.count()));
+      random.uniforms(worker.noise);
+      loss +=
+          sampled_ranking_loss<float>(member.pairs, omega, worker.noise, terms, member.predicted,
+                                      scale / static_cast<float>(samples), network, worker.domega);
+    }
+    return loss;
+  }
+
+  RankingTerms draw_shares(RandomStream& random) const {
+    RankingTerms terms;
+    terms.keep_share =
+        log_uniform(options_.keep_share_min, options_.keep_share_max, random.uniform());
+    terms.remove_share =
+        log_uniform(options_.remove_share_min, options_.remove_share_max, random.uniform());
+    return terms;
+  }
+
+  double soft_loss(const Member& member, std::span<const float> omega, std::uint32_t noise_epoch,
+                   std::int64_t tau_epoch, float scale, Worker& worker) const {
     ExplainedRow network(member.graph, *worker.run);
     const bool ranking = options_.objective == "ranking";
     const float sample_scale =
@@ -309,17 +380,24 @@ class Fit {
                               static_cast<std::uint32_t>(k),
                           noise_key(member.graph.instance));
       if (ranking) {
-        RankingTerms terms;
+        RankingTerms terms = draw_shares(random);
         terms.tau = tau(tau_epoch);
-        terms.keep_share =
-            log_uniform(options_.keep_share_min, options_.keep_share_max, random.uniform());
-        terms.remove_share =
-            log_uniform(options_.remove_share_min, options_.remove_share_max, random.uniform());
         terms.remove_weight =
             remove_weight(necessity_, options_.necessity_floor, member.without_edges);
         draw_noise(random, at(member.pairs.count()), 0.0, worker.noise);
-        loss += ranking_loss<float>(member.pairs, omega, worker.noise, terms, member.predicted,
-                                    sample_scale, network, worker.domega);
+        const InstanceGraph* company =
+            population_.company.graphs.empty()
+                ? nullptr
+                : population_.company.other_than(member.predicted, random.uniform());
+        if (company) {
+          terms.in_company = true;
+          InCompany beside(member.graph, *company, *worker.run, worker.both);
+          loss += ranking_loss<float>(member.pairs, omega, worker.noise, terms, member.predicted,
+                                      sample_scale, network, beside, worker.domega);
+        } else {
+          loss += ranking_loss<float>(member.pairs, omega, worker.noise, terms, member.predicted,
+                                      sample_scale, network, worker.domega);
+        }
       } else {
         draw_noise(random, omega.size(), options_.sample_bias, worker.noise);
         loss += paper_loss<float>(
@@ -328,9 +406,6 @@ class Fit {
             worker.domega);
       }
     }
-    if (!dtheta) return loss;
-    scorer_.backward(theta_.data(), worker.z, worker.projections, edges, worker.domega,
-                     worker.scorer, dtheta, worker.dprojections);
     return loss;
   }
 
@@ -371,6 +446,8 @@ class Fit {
   std::vector<double> loss_;   // of each piece
   std::vector<float> dtheta_;  // of each piece, one after the other
   std::vector<double> history_;
+  std::optional<double> sampling_tau_;  // once the edges are whole
+  std::int64_t sharpened_ = 0;
 };
 
 }  // namespace
@@ -394,10 +471,11 @@ std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Wo
 }
 
 ExplainerFit fit_explainer(const ExplainedModel& model, const PGExplainerOptions& options,
-                           double necessity, std::uint64_t seed, const EdgeScorer<float>& scorer,
-                           const Population& population, std::span<const std::size_t> train,
-                           std::span<const std::size_t> check, const Workers& workers,
-                           const Progress& progress) {
+                           double necessity, double wanted, std::uint64_t seed,
+                           const EdgeScorer<float>& scorer, const Population& population,
+                           std::span<const std::size_t> train, std::span<const std::size_t> check,
+                           const Workers& workers, const Progress& progress) {
+  constexpr std::int64_t kAtOnce = 10;  // epochs before the next check
   Fit fit(model, options, necessity, seed, scorer, population, train, check, workers);
   ExplainerFit result;
   result.finished = fit.run(progress);
@@ -405,6 +483,17 @@ ExplainerFit fit_explainer(const ExplainedModel& model, const PGExplainerOptions
   result.held_out = fit.check(check);
   result.theta = fit.theta();
   result.loss = fit.history();
+  const FitCheck first = result.trained;
+  if (options.objective != "ranking" || model.gnn().task() != Task::graph || first.told_apart == 0)
+    return result;
+  for (std::int64_t done = 0; result.finished && result.gap() < wanted && done < options.sharpen;) {
+    const std::int64_t epochs = std::min(kAtOnce, options.sharpen - done);
+    result.finished = fit.sharpen(epochs, first, progress);
+    done += epochs;
+    const ExplainerFit sharper{fit.theta(), result.loss,      result.finished,
+                               done,        fit.check(train), fit.check(check)};
+    if (sharper.gap() > result.gap()) result = sharper;
+  }
   return result;
 }
 

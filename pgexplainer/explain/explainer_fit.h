@@ -26,22 +26,31 @@ struct FitCheck {
   std::int64_t edges = 0;
   std::int64_t saturated = 0;   ///< edges whose float sigmoid is exactly 0 or 1
   std::int64_t told_apart = 0;  ///< instances whose scores are not all the same
+  std::int64_t pairs = 0;
+  double variation = 0;  ///< squared deviations of the pairs from the mean of their instance
 };
 
 struct ExplainerFit {
-  std::vector<float> theta;  ///< Psi
-  std::vector<double> loss;  ///< after each epoch, mean over instances
-  bool finished = false;     ///< false if the caller asked to stop
+  std::vector<float> theta;    ///< Psi
+  std::vector<double> loss;    ///< after each epoch, mean over instances
+  bool finished = false;       ///< false if the caller asked to stop
+  std::int64_t sharpened = 0;  ///< epochs with whole edges
   FitCheck trained, held_out;
+
+  /// The small gap of all instances, as a sum.
+  [[nodiscard]] double gap() const {
+    return trained.effect.small_gap() + held_out.effect.small_gap();
+  }
 };
 /// `train` and `check` are places in the population, whose members are embedded and there as
-/// own_members() wants them. `necessity` is that of the ranking objective. Throws if the objective
-/// is no longer a number.
+/// own_members() wants them. `necessity` is that of the ranking objective, which goes on with whole
+/// edges until the small gap of all instances is as `wanted` (a sum); else the most faithful
+/// parameters on the way are taken. Throws if the objective is no longer a number.
 ExplainerFit fit_explainer(const ExplainedModel& model, const PGExplainerOptions& options,
-                           double necessity, std::uint64_t seed, const EdgeScorer<float>& scorer,
-                           const Population& population, std::span<const std::size_t> train,
-                           std::span<const std::size_t> check, const Workers& workers,
-                           const Progress& progress);
+                           double necessity, double wanted, std::uint64_t seed,
+                           const EdgeScorer<float>& scorer, const Population& population,
+                           std::span<const std::size_t> train, std::span<const std::size_t> check,
+                           const Workers& workers, const Progress& progress);
 
 /// The same effect of another method's scores, which need no fit; the sum over `list`.
 KeepRemove effect_of(const Explainer& method, const Gnn& gnn, const Population& population,

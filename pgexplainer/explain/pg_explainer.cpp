@@ -127,19 +127,22 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   embed(model, parse_embedding(options_.embedding), population, workers.pool);
   const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
   const bool ranking = options_.objective == "ranking";
-  const std::vector<double> weights = ranking ? options_.necessity : std::vector<double>{0.0};
+  // The scores should be as faithful as gradients; else the most faithful stay. Graphs go on with
+  // whole edges until they are; nodes and links take as little necessity as it needs, a small part
+  // of P_c aside.
+  constexpr double kHardlyLess = 0.02;
+  const bool sharpens = ranking && options_.sharpen > 0 && model.gnn().task() == Task::graph;
+  const std::span<const double> weights =
+      std::span(options_.necessity).first(ranking && !sharpens ? options_.necessity.size() : 1);
   const auto effect_on_all = [&](const Explainer& method) {
     KeepRemove effect = effect_of(method, model.gnn(), population, train, workers);
     effect += effect_of(method, model.gnn(), population, check, workers);
     return effect.small_gap();
   };
-  // As little necessity as makes the scores as faithful as gradients, a small part of P_c aside;
-  // else the most faithful.
-  constexpr double kHardlyLess = 0.02;
   double wanted = std::numeric_limits<double>::infinity();
-  if (weights.size() > 1)
+  if (sharpens || weights.size() > 1)
     wanted = std::max(effect_on_all(NodeGradient({})), effect_on_all(GradientSaliency({}))) -
-             kHardlyLess * static_cast<double>(train.size() + check.size());
+             (sharpens ? 0.0 : kHardlyLess) * static_cast<double>(train.size() + check.size());
   FitReport report;
   report.held_out = held_out >= 3;
   double best = -std::numeric_limits<double>::infinity();
@@ -155,15 +158,15 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
                         message);
       };
       const ExplainerFit fit =
-          fit_explainer(model, options_, weights[k], seed, scorer, population, train, check,
+          fit_explainer(model, options_, weights[k], wanted, seed, scorer, population, train, check,
                         workers, progress ? Progress(steps) : Progress());
       finished = fit.finished;
-      const double gap = fit.trained.effect.small_gap() + fit.held_out.effect.small_gap();
-      if (gap <= best) continue;
-      best = gap;
+      if (fit.gap() <= best) continue;
+      best = fit.gap();
       sound = fit.held_out.told_apart > 0 && fit.held_out.effect.gap() >= 0;
       fitted_ = Fitted{population.z.cols(), num_targets, fit.theta, {}};
       report.necessity = weights[k];
+      report.sharpened = fit.sharpened;
       report.loss = fit.loss;
       report.warnings = score_warnings(fit.held_out);
     }

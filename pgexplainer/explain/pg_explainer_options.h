@@ -30,6 +30,8 @@ struct PGExplainerOptions {
   std::int64_t refine = 0;
   bool features = false;
   // The ranking objective.
+  bool company = true;
+  std::int64_t sharpen = 100;
   std::vector<double> necessity = {0, 0.03, 0.1, 0.3, 1};
   double necessity_floor = 0.1;
   double keep_share_min = 0.05;
@@ -87,9 +89,15 @@ struct PGExplainerOptions {
         "for: more faithful, slower; 50 do; 0 = the network's order");
     field("features", &O::features, Bounds{},
           "also learn which features matter to the population (Appendix D)");
+    field("company", &O::company, Bounds{},
+          "ranking, graphs: a kept part should keep its class beside a graph of another class");
+    field(
+        "sharpen", &O::sharpen, Bounds{0, 1e9},
+        "ranking, graphs: go on with whole edges for at most so many epochs, until the scores are "
+        "as faithful as gradients; else the most faithful stay; 0 = try weights, as for nodes");
     field("necessity", &O::necessity, Bounds{0, 1e9},
           "ranking: weights of removing against keeping, tried in turn until the scores are as "
-          "faithful as gradients; else the most faithful stays");
+          "faithful as gradients; else the most faithful stay; graphs take the first (--sharpen)");
     field("necessity_floor", &O::necessity_floor, Bounds{0, 1e9},
           "ranking: least weight of removing for a class that is predicted without any edge");
     field("keep_share_min", &O::keep_share_min, Bounds{1e-6, 0.999999},

@@ -49,6 +49,8 @@ Population gather_population(const ExplainedModel& model, std::span<const Instan
     member.p[target] = 1.0F;
   });
 
+  if (options.objective == "ranking" && options.company && model.gnn().task() == Task::graph)
+    population.company = gather_company(model, pool);
   std::vector<NodeId> row(at(model.dataset().graph.num_nodes()), kNoNode);
   for (const std::size_t i : wanted) {
     Member& member = population.members[i];

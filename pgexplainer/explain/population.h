@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "pgexplainer/explain/company.h"
 #include "pgexplainer/explain/edge_pairs.h"
 #include "pgexplainer/explain/explained_model.h"
 #include "pgexplainer/explain/pg_explainer_options.h"
@@ -25,6 +26,7 @@ struct Population {
   std::vector<Member> members;  ///< of each instance; those this rank does not work on stay empty
   std::vector<NodeId> nodes;    ///< every node that some member contains
   Matrix<float> z;              ///< their embeddings
+  Company company;              ///< none unless the options ask for it, and of nodes
 };
 
 /// Cuts out the instances at the `wanted` places. Throws if the model's prediction for one is not a

@@ -112,6 +112,17 @@ double keep_loss(std::span<const T> logits, std::size_t c, T scale, std::span<T>
   return -static_cast<double>(scale * p);
 }
 
+/// -log P_c, and its gradient.
+template <class T>
+double keep_log_loss(std::span<const T> logits, std::size_t c, T scale, std::span<T> dlogits) {
+  const T top = *std::max_element(logits.begin(), logits.end());
+  T total(0);
+  for (const T z : logits) total += std::exp(z - top);
+  for (std::size_t k = 0; k < logits.size(); ++k)
+    dlogits[k] += scale * (std::exp(logits[k] - top) / total - (k == c ? T(1) : T(0)));
+  return static_cast<double>(scale * (std::log(total) - (logits[c] - top)));
+}
+
 /// -log(1 - P_c) = log-sum-exp of all logits minus that of the others, and its gradient: exact even
 /// where P_c rounds to one. One class alone cannot be lost: 0.
 template <class T>
@@ -139,6 +150,7 @@ struct RankingTerms {
   double keep_share = 0.5;  ///< r
   double remove_share = 0.5;
   double remove_weight = 1;  ///< w
+  bool in_company = false;   ///< of a graph of another class
 };
 
 /// w of the header.
@@ -152,10 +164,10 @@ inline double remove_weight(double necessity, double floor, double probability_w
 /// last mask void backward(std::span<const T> dlogits, std::span<T> dmask), which adds. Both
 /// directions of an edge share a mask entry, made from the mean of their omegas; `noise` is per
 /// pair.
-template <class T, class Network>
+template <class T, class Network, class KeepNetwork>
 double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<const T> noise,
                     const RankingTerms& terms, std::size_t c, T scale, Network& network,
-                    std::span<T> domega) {
+                    KeepNetwork& keep_network, std::span<T> domega) {
   if (pairs.count() == 0) return 0;
   std::vector<T> noisy, m, mask, dmask(omega.size(), T(0)), dm, dlogits, dpair;
   pairs.mean<T>(omega, noisy);
@@ -163,10 +175,11 @@ double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<
 
   shifted_mask<T>(noisy, terms.tau, terms.keep_share, m);
   pairs.spread<T>(m, mask);
-  std::span<const T> logits = network.forward(mask);
+  std::span<const T> logits = keep_network.forward(mask);
   dlogits.assign(logits.size(), T(0));
-  double loss = keep_loss<T>(logits, c, scale, dlogits);
-  network.backward(dlogits, dmask);
+  double loss = terms.in_company ? keep_log_loss<T>(logits, c, scale, dlogits)
+                                 : keep_loss<T>(logits, c, scale, dlogits);
+  keep_network.backward(dlogits, dmask);
   pairs.sum<T>(dmask, dm);
   shifted_mask_backward<T>(m, terms.tau, dm, dpair);
   pairs.mean_backward<T>(dpair, domega);
@@ -185,6 +198,14 @@ double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<
   shifted_mask_backward<T>(m, terms.tau, dm, dpair);
   pairs.mean_backward<T>(dpair, domega);
   return loss;
+}
+
+/// The same network for both terms.
+template <class T, class Network>
+double ranking_loss(const EdgePairs& pairs, std::span<const T> omega, std::span<const T> noise,
+                    const RankingTerms& terms, std::size_t c, T scale, Network& network,
+                    std::span<T> domega) {
+  return ranking_loss<T>(pairs, omega, noise, terms, c, scale, network, network, domega);
 }
 
 }  // namespace pgexplainer

@@ -20,6 +20,47 @@ GnnInput<float> InstanceGraph::input() const {
   return input;
 }
 
+namespace {
+
+template <class V, class Offset>
+void append(const std::vector<V>& first, const std::vector<V>& second, Offset offset,
+            std::vector<V>& both) {
+  both = first;
+  for (const V value : second) both.push_back(value + static_cast<V>(offset));
+}
+
+void append_rows(const Matrix<float>& first, const Matrix<float>& second, Matrix<float>& both) {
+  both.resize(first.rows() + second.rows(), first.cols());
+  both.topRows(first.rows()) = first;
+  both.bottomRows(second.rows()) = second;
+}
+
+}  // namespace
+
+void unite(const InstanceGraph& first, const InstanceGraph& second, InstanceGraph& both) {
+  const NodeId nodes = first.num_nodes();
+  const EdgeId edges = first.num_edges();
+  both.instance = first.instance;
+  append(first.nodes, second.nodes, 0, both.nodes);
+  append(first.edges, second.edges, 0, both.edges);
+  append(first.source, second.source, nodes, both.source);
+  append(first.target, second.target, nodes, both.target);
+  both.reverse = first.reverse;
+  for (const EdgeId back : second.reverse)
+    both.reverse.push_back(back == kNoEdge ? kNoEdge : back + edges);
+  append(first.in_ptr, second.in_ptr, edges, both.in_ptr);
+  both.in_ptr.erase(both.in_ptr.begin() + nodes);  // where the first ends, the second begins
+  append(first.in_edge, second.in_edge, edges, both.in_edge);
+  append(first.in_source, second.in_source, nodes, both.in_source);
+  append_rows(first.x, second.x, both.x);
+  append_rows(first.edge_attr, second.edge_attr, both.edge_attr);
+  append(first.edge_weight, second.edge_weight, 0, both.edge_weight);
+  for (std::size_t loops = 0; loops < 2; ++loops) {
+    append(first.norm[loops].edge, second.norm[loops].edge, 0, both.norm[loops].edge);
+    append(first.norm[loops].loop, second.norm[loops].loop, 0, both.norm[loops].loop);
+  }
+}
+
 InstanceCutter::InstanceCutter(const Dataset& dataset, const DatasetNorms<float>& norms, Task task,
                                int num_hops, const CutOptions& options)
     : dataset_(&dataset),

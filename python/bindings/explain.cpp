@@ -38,6 +38,7 @@ nlohmann::ordered_json report_of(const FitReport& report) {
   return {{"loss", report.loss},
           {"restarts", report.restarts},
           {"necessity", report.necessity},
+          {"sharpened", report.sharpened},
           {"held_out", report.held_out},
           {"verdict", report.verdict ? to_json(*report.verdict) : nlohmann::ordered_json()},
           {"warnings", report.warnings}};
