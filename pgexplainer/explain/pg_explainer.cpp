@@ -127,9 +127,9 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   embed(model, parse_embedding(options_.embedding), population, workers.pool);
   const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
   const bool ranking = options_.objective == "ranking";
-  // The scores should be as faithful as gradients; else the most faithful stay. Graphs go on with
-  // whole edges until they are; nodes and links take as little necessity as it needs, a small part
-  // of P_c aside.
+  // The scores should be as faithful as gradients, a small part of P_c aside; else the most
+  // faithful stay. Graphs go on with whole edges until they are; nodes and links take as little
+  // necessity as it needs.
   constexpr double kHardlyLess = 0.02;
   const bool sharpens = ranking && options_.sharpen > 0 && model.gnn().task() == Task::graph;
   const std::span<const double> weights =
@@ -142,7 +142,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   double wanted = std::numeric_limits<double>::infinity();
   if (sharpens || weights.size() > 1)
     wanted = std::max(effect_on_all(NodeGradient({})), effect_on_all(GradientSaliency({}))) -
-             (sharpens ? 0.0 : kHardlyLess) * static_cast<double>(train.size() + check.size());
+             kHardlyLess * static_cast<double>(train.size() + check.size());
   FitReport report;
   report.held_out = held_out >= 3;
   double best = -std::numeric_limits<double>::infinity();

@@ -111,6 +111,7 @@ TEST_P(AnyObjective, GivesTheSameBitsForAnyNumberOfRanks) {
           EXPECT_TRUE(same_floats(together.fitted().feature_logits, alone.fitted().feature_logits));
           EXPECT_EQ(report.loss, expected.loss);
           EXPECT_EQ(report.necessity, expected.necessity);
+          EXPECT_EQ(report.sharpened, expected.sharpened);
           EXPECT_EQ(to_json(*report.verdict), to_json(*expected.verdict));
           EXPECT_EQ(report.warnings, expected.warnings);
           EXPECT_EQ(report.restarts, expected.restarts);
@@ -555,6 +556,55 @@ TEST(PGExplainer, TakesTheFirstNecessityNearlyAsFaithfulAsGradientsOrTheBest) {
   }
   EXPECT_GT(first_enough, 0);
   EXPECT_GT(best_of_all, 0);
+}
+
+TEST(PGExplainer, GoesOnWithWholeEdgesUntilGraphsAreAsFaithfulAsGradients) {
+  int enough_before = 0, enough_after = 0;
+  for (std::uint64_t network = 0; network < 16; ++network) {
+    const SmallProblem p(small_ba_2motifs(1), {6, 6, 6}, network);
+    const std::vector<Instance> instances = instances_between(0, 12);
+    PGExplainerOptions options = quick_options();
+    options.holdout = 0;
+    options.lr = 0.02;
+    options.necessity = {0};
+    NodeGradient gradient({});
+    GradientSaliency grad({});
+    const double wanted =
+        std::max(small_gap(gradient, p.model, instances), small_gap(grad, p.model, instances)) -
+        0.02;
+    options.sharpen = 0;
+    PGExplainer soft(options, 1);
+    EXPECT_EQ(fit(soft, p.model, instances).sharpened, 0);
+    const double before = small_gap(soft, p.model, instances);
+    options.sharpen = 10;
+    PGExplainer sharp(options, 1);
+    const FitReport report = fit(sharp, p.model, instances);
+    const double after = small_gap(sharp, p.model, instances);
+    EXPECT_GE(after, before) << network;
+    if (before >= wanted) {
+      EXPECT_EQ(report.sharpened, 0) << network;
+      EXPECT_TRUE(same_floats(sharp.fitted().theta, soft.fitted().theta));
+      ++enough_before;
+    } else {
+      EXPECT_EQ(report.sharpened > 0, after > before) << network;
+      if (after >= wanted) ++enough_after;
+    }
+  }
+  EXPECT_GT(enough_before, 0);
+  EXPECT_GT(enough_after, 0);
+}
+
+// What is asked in company and with whole edges concerns graphs alone.
+TEST(PGExplainer, FitsNodesWithoutCompanyAndWithMasks) {
+  const SmallProblem p(small_tree_cycles(1));
+  PGExplainerOptions options = quick_options();
+  PGExplainer usual(options, 1);
+  EXPECT_EQ(fit(usual, p.model, instances_between(31, 51)).sharpened, 0);
+  options.company = false;
+  options.sharpen = 0;
+  PGExplainer plain(options, 1);
+  fit(plain, p.model, instances_between(31, 51));
+  EXPECT_TRUE(same_floats(usual.fitted().theta, plain.fitted().theta));
 }
 
 // On a ring of equal nodes all embeddings are equal, so no score can differ.

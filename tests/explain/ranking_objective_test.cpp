@@ -59,6 +59,16 @@ RC_GTEST_PROP(KeepLoss, IsMinusTheProbability, ()) {
   RC_ASSERT(gradient_error(loss, logits.data(), d.data(), classes) < 1e-6);
 }
 
+RC_GTEST_PROP(KeepLogLoss, IsMinusTheLogarithmOfTheProbability, ()) {
+  const auto classes = *rc::gen::inRange<std::size_t>(1, 6);
+  const auto c = *rc::gen::inRange<std::size_t>(0, classes);
+  std::vector<double> logits = normal_values(classes, 2), d(classes, 0.0), unused(classes);
+  RC_ASSERT(std::abs(keep_log_loss<double>(logits, c, 0.3, d) + 0.3 * std::log(keep(logits, c))) <
+            1e-12);
+  const auto loss = [&] { return keep_log_loss<double>(logits, c, 0.3, unused); };
+  RC_ASSERT(gradient_error(loss, logits.data(), d.data(), classes) < 1e-6);
+}
+
 RC_GTEST_PROP(RemoveLoss, IsMinusTheLogarithmOfTheOtherClasses, ()) {
   const auto classes = *rc::gen::inRange<std::size_t>(2, 6);
   const auto c = *rc::gen::inRange<std::size_t>(0, classes);
@@ -111,9 +121,11 @@ RC_GTEST_PROP(RankingLoss, AndItsGradientGoThroughTheShift, ()) {
   const auto count = static_cast<std::size_t>(pairs.count());
   std::vector<double> omega = normal_values(edges, 1), noise = normal_values(count, 1);
   const RankingTerms terms{*rc::gen::element(0.7, 2.0), *rc::gen::element(0.1, 0.4, 0.8),
-                           *rc::gen::element(0.2, 0.4, 0.9), *rc::gen::element(0.0, 0.3, 1.0)};
+                           *rc::gen::element(0.2, 0.4, 0.9), *rc::gen::element(0.0, 0.3, 1.0),
+                           *rc::gen::arbitrary<bool>()};
   const auto c = *rc::gen::inRange<std::size_t>(0, 3);
   ToyNetwork network(edges, 3, *rc::gen::inRange<std::uint64_t>(0, 1'000'000));
+  ToyNetwork beside(edges, 3, *rc::gen::inRange<std::uint64_t>(0, 1'000'000));
 
   // The header's formula, spelt out, with a shift of its own.
   const auto slow = [&] {
@@ -138,11 +150,13 @@ RC_GTEST_PROP(RankingLoss, AndItsGradientGoThroughTheShift, ()) {
     };
     std::vector<double> rest = mask_of(terms.remove_share);
     for (double& value : rest) value = 1.0 - value;
-    const double kept = keep(network.forward(mask_of(terms.keep_share)), c);
-    return -kept - terms.remove_weight * std::log(1.0 - keep(network.forward(rest), c));
+    const double kept = keep(beside.forward(mask_of(terms.keep_share)), c);
+    return -(terms.in_company ? std::log(kept) : kept) -
+           terms.remove_weight * std::log(1.0 - keep(network.forward(rest), c));
   };
   std::vector<double> domega(edges, 0.0);
-  const double loss = ranking_loss<double>(pairs, omega, noise, terms, c, 0.5, network, domega);
+  const double loss =
+      ranking_loss<double>(pairs, omega, noise, terms, c, 0.5, network, beside, domega);
   RC_ASSERT(std::abs(loss - 0.5 * slow()) < 1e-7);
   RC_ASSERT(gradient_error([&] { return 0.5 * slow(); }, omega.data(), domega.data(), edges) <
             1e-6);

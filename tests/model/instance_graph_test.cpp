@@ -136,6 +136,44 @@ RC_GTEST_PROP(InstanceGraph, KnowsItsPlaceInTheDataset, ()) {
   if (task == Task::node) RC_ASSERT(graph.nodes[at(graph.targets.at(0))] == id);
 }
 
+// Against a dataset in which the first two graphs are one.
+RC_GTEST_PROP(InstanceGraph, OfTwoGraphsIsThatOfTheirUnion, ()) {
+  Dataset dataset = random_dataset(Task::graph);
+  if (dataset.num_graphs() < 2) return;
+  for (float& w : dataset.edge_weight) w = std::abs(w);
+  const DatasetNorms<float> norms(dataset, {true, true});
+  InstanceCutter cutter(dataset, norms, Task::graph, 2);
+  InstanceGraph first, second, both;
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the second time with memory to reuse
+    cutter.cut({0}, first);
+    cutter.cut({1}, second);
+    unite(first, second, both);
+  }
+  Dataset merged = dataset;
+  merged.graph_ptr.erase(merged.graph_ptr.begin() + 1);
+  merged.edge_ptr.erase(merged.edge_ptr.begin() + 1);
+  InstanceCutter merged_cutter(merged, norms, Task::graph, 2);
+  InstanceGraph expected;
+  merged_cutter.cut({0}, expected);
+  RC_ASSERT(both.nodes == expected.nodes);
+  RC_ASSERT(both.edges == expected.edges);
+  RC_ASSERT(both.source == expected.source);
+  RC_ASSERT(both.target == expected.target);
+  RC_ASSERT(both.reverse == expected.reverse);
+  RC_ASSERT(both.in_ptr == expected.in_ptr);
+  RC_ASSERT(both.in_edge == expected.in_edge);
+  RC_ASSERT(both.in_source == expected.in_source);
+  RC_ASSERT(both.x == expected.x);
+  RC_ASSERT(both.edge_attr.rows() == expected.edge_attr.rows());
+  RC_ASSERT(both.edge_attr.cols() == expected.edge_attr.cols());
+  RC_ASSERT(both.edge_attr == expected.edge_attr);
+  RC_ASSERT(both.edge_weight == expected.edge_weight);
+  for (const std::size_t loops : {0U, 1U}) {
+    RC_ASSERT(both.norm[loops].edge == expected.norm[loops].edge);
+    RC_ASSERT(both.norm[loops].loop == expected.norm[loops].loop);
+  }
+}
+
 TEST(InstanceGraph, RefusesWhatTheDatasetDoesNotHave) {
   Dataset dataset;
   dataset.graph = Graph(3, {0, 1}, {1, 2});

@@ -23,7 +23,7 @@ PYG_COEFFICIENTS: Dict[str, Any] = {"edge_size": 0.05, "edge_ent": 1.0, "temp": 
                                     "bias": 0.01}
 # A module that is called as it is takes milliseconds for what a native network does in
 # microseconds: one attempt without a verdict, unless asked for more.
-CALLED: Dict[str, Any] = {"necessity": [0.1], "restarts": 0, "verdict": False}
+CALLED: Dict[str, Any] = {"necessity": [0.1], "sharpen": 0, "restarts": 0, "verdict": False}
 # Of GNNExplainer -> what they are called here.
 GNN_COEFFICIENTS = {"edge_ent": "edge_entropy", "node_feat_size": "feature_size",
                     "node_feat_ent": "feature_entropy"}
