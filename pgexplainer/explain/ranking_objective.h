@@ -15,6 +15,9 @@
 //
 //   w = necessity + max(floor - necessity, 0) P_c(G without edges)
 //
+// A graph is asked for its class beside a graph of another class (company.h), where the first term
+// is -log P_c: there few shares are hopeless, and the logarithm learns from those that are far off.
+//
 // Source: our own measurements, docs/reliability.md.
 #pragma once
 

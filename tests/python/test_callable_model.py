@@ -76,7 +76,7 @@ def twin_graphs(native_graphs):
 
 
 METHODS = {
-    "pgexplainer": {"epochs": 3, "restarts": 0, "necessity": [0.1]},
+    "pgexplainer": {"epochs": 3, "restarts": 0, "necessity": [0.1], "sharpen": 0},
     "gnnexplainer": {"epochs": 10},
     "grad": {},
     "gradient": {},

@@ -131,7 +131,7 @@ void expect_same_explanations(const ExplainedModel& ours, const ExplainedModel& 
   for (const std::string& name : method_names()) {
     if (name == "att") continue;
     nlohmann::json options;
-    if (name == "pgexplainer") options = {{"epochs", 3}, {"necessity", {1.0}}};
+    if (name == "pgexplainer") options = {{"epochs", 3}, {"necessity", {1.0}}, {"sharpen", 0}};
     if (name == "gnnexplainer") options = {{"epochs", 20}};
     std::vector<std::vector<Explanation>> both;
     for (const ExplainedModel* model : {&ours, &theirs}) {
