@@ -9,21 +9,31 @@
 namespace pgexplainer {
 
 Company gather_company(const ExplainedModel& model, ThreadPool& pool) {
-  constexpr std::int64_t kMost = 512;
-  const std::int64_t all = model.dataset().num_graphs();
-  const std::int64_t count = std::min(kMost, all);
+  constexpr std::int64_t kMostGraphs = 512;
+  constexpr EdgeId kMostEdges = 1 << 22;  // of all of them
+  const Dataset& dataset = model.dataset();
+  const std::int64_t count = std::min(kMostGraphs, dataset.num_graphs());
+  std::vector<std::int64_t> chosen;
+  EdgeId edges = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t graph = i * dataset.num_graphs() / count;
+    const EdgeId own = dataset.edge_ptr[at(graph) + 1] - dataset.edge_ptr[at(graph)];
+    if (own > model.max_edges() || edges + own > kMostEdges) continue;
+    edges += own;
+    chosen.push_back(graph);
+  }
   Company company;
-  company.graphs.resize(at(count));
-  std::vector<std::size_t> predicted(at(count));
+  company.graphs.resize(chosen.size());
+  std::vector<std::size_t> predicted(chosen.size());
   struct Worker {
     InstanceCutter cutter;
     std::unique_ptr<GnnRun> run;
   };
   std::vector<std::unique_ptr<Worker>> workers(at(pool.size()));
-  pool.run(count, [&](std::int64_t i, int thread) {
+  pool.run(static_cast<std::int64_t>(chosen.size()), [&](std::int64_t i, int thread) {
     auto& own = workers[at(thread)];
     if (!own) own.reset(new Worker{model.new_cutter(), model.gnn().new_run()});
-    own->cutter.cut({i * all / count}, company.graphs[at(i)]);
+    own->cutter.cut({chosen[at(i)]}, company.graphs[at(i)]);
     predicted[at(i)] = at(predict(company.graphs[at(i)], *own->run, {}).predicted_class());
   });
   company.of_other_class.resize(at(model.gnn().num_classes()));

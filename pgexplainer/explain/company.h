@@ -30,7 +30,8 @@ struct Company {
   }
 };
 
-/// At most 512 graphs, evenly chosen from the dataset.
+/// At most 512 graphs, evenly chosen from the dataset, and as many as fit into little memory; none
+/// that is too large for the model's limit.
 Company gather_company(const ExplainedModel& model, ThreadPool& pool);
 
 /// The graph's row of logits as a function of the mask of its own edges, its company whole. As
@@ -39,7 +40,7 @@ class InCompany {
  public:
   InCompany(const InstanceGraph& graph, const InstanceGraph& company, GnnRun& run,
             InstanceGraph& both)
-      : row_((unite(graph, company, both), both), run), num_edges_(both.edges.size()) {}
+      : row_(unite(graph, company, both), run), num_edges_(both.edges.size()) {}
 
   std::span<const float> forward(std::span<const float> mask) {
     mask_.assign(mask.begin(), mask.end());

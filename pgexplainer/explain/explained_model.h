@@ -17,6 +17,8 @@ class ExplainedModel {
 
   [[nodiscard]] const Gnn& gnn() const { return *gnn_; }
   [[nodiscard]] const Dataset& dataset() const { return *dataset_; }
+  /// An instance that depends on more edges is refused or sampled.
+  [[nodiscard]] EdgeId max_edges() const { return cut_.max_edges; }
   /// Everything, as one input.
   [[nodiscard]] GnnInput<float> whole() const { return whole_input(*dataset_, norms_); }
   /// Z = GNNE(G_o, X) of every node, on the full graph; the same bits on any number of threads.

@@ -37,7 +37,8 @@ void append_rows(const Matrix<float>& first, const Matrix<float>& second, Matrix
 
 }  // namespace
 
-void unite(const InstanceGraph& first, const InstanceGraph& second, InstanceGraph& both) {
+const InstanceGraph& unite(const InstanceGraph& first, const InstanceGraph& second,
+                           InstanceGraph& both) {
   const NodeId nodes = first.num_nodes();
   const EdgeId edges = first.num_edges();
   both.instance = first.instance;
@@ -59,6 +60,7 @@ void unite(const InstanceGraph& first, const InstanceGraph& second, InstanceGrap
     append(first.norm[loops].edge, second.norm[loops].edge, 0, both.norm[loops].edge);
     append(first.norm[loops].loop, second.norm[loops].loop, 0, both.norm[loops].loop);
   }
+  return both;
 }
 
 InstanceCutter::InstanceCutter(const Dataset& dataset, const DatasetNorms<float>& norms, Task task,

@@ -46,9 +46,10 @@ struct InstanceGraph {
   std::array<GcnNorm<float>, 2> norm;
 };
 
-/// Two graphs side by side as one graph, of which the first keeps its numbers; reuses the memory of
-/// `both`. For graphs of one dataset (Algorithm 2).
-void unite(const InstanceGraph& first, const InstanceGraph& second, InstanceGraph& both);
+/// Two graphs of one dataset (Algorithm 2) side by side as one graph, in which the first keeps its
+/// numbers; reuses the memory of `both`, which it returns.
+const InstanceGraph& unite(const InstanceGraph& first, const InstanceGraph& second,
+                           InstanceGraph& both);
 
 /// Cuts instances out of one dataset for one network; keeps scratch memory, so one per thread. The
 /// dataset and the norms must outlive it.

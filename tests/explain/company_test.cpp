@@ -74,6 +74,26 @@ TEST(Company, OfANetworkThatKnowsOneClassIsNone) {
   EXPECT_TRUE(std::isfinite(fit(explainer, p.model, instances_between(0, 12)).loss.back()));
 }
 
+// A graph that is refused as an instance is no reason to refuse the others.
+TEST(Company, LeavesOutWhatIsTooLarge) {
+  const auto p = problem_of_both_classes();
+  ASSERT_TRUE(p);
+  const Dataset& dataset = p->dataset;
+  EdgeId largest = 0;
+  for (std::size_t g = 0; g < 12; ++g)
+    largest = std::max(largest, dataset.edge_ptr[g + 1] - dataset.edge_ptr[g]);
+  CutOptions cut;
+  cut.max_edges = largest - 1;
+  const ExplainedModel model(p->gnn, dataset, cut);
+  ThreadPool pool(1);
+  const Company company = gather_company(model, pool);
+  EXPECT_LT(company.graphs.size(), 12U);
+  for (const auto& others : company.of_other_class) {
+    EXPECT_FALSE(others.empty());
+    for (const std::size_t i : others) EXPECT_LT(company.graphs[i].num_edges(), largest);
+  }
+}
+
 TEST(Company, ChangesTheFitToTheSameBitsForAnyNumberOfThreadsAndRanks) {
   const auto p = problem_of_both_classes();
   ASSERT_TRUE(p);
