@@ -5,7 +5,8 @@
 // frames), and the network's answer for it says as much about that as about the edges kept. Beside
 // a whole graph of another class it has to bring the evidence for its own class itself: what both
 // classes have in common is there already. For graph classification; both are read out as one
-// graph, so it works with any readout. Source: our own measurements, docs/reliability.md.
+// graph, which needs a readout that is not a sum. Source: our own measurements,
+// docs/reliability.md.
 #pragma once
 
 #include <span>
@@ -31,7 +32,8 @@ struct Company {
 };
 
 /// At most 512 graphs, evenly chosen from the dataset, and as many as fit into little memory; none
-/// that is too large for the model's limit.
+/// that is too large for the model's limit. No company at all for a network that gives a graph
+/// beside its own copy another prediction.
 Company gather_company(const ExplainedModel& model, ThreadPool& pool);
 
 /// The graph's row of logits as a function of the mask of its own edges, its company whole. As

@@ -484,8 +484,7 @@ ExplainerFit fit_explainer(const ExplainedModel& model, const PGExplainerOptions
   result.theta = fit.theta();
   result.loss = fit.history();
   const FitCheck first = result.trained;
-  if (options.objective != "ranking" || model.gnn().task() != Task::graph || first.told_apart == 0)
-    return result;
+  if (population.company.graphs.empty() || first.told_apart == 0) return result;
   for (std::int64_t done = 0; result.finished && result.gap() < wanted && done < options.sharpen;) {
     const std::int64_t epochs = std::min(kAtOnce, options.sharpen - done);
     result.finished = fit.sharpen(epochs, first, progress);

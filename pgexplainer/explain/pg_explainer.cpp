@@ -128,10 +128,10 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
   const bool ranking = options_.objective == "ranking";
   // The scores should be as faithful as gradients, a small part of P_c aside; else the most
-  // faithful stay. Graphs go on with whole edges until they are; nodes and links take as little
-  // necessity as it needs.
+  // faithful stay. Graphs in company go on with whole edges until they are; all others take as
+  // little necessity as it needs.
   constexpr double kHardlyLess = 0.02;
-  const bool sharpens = ranking && options_.sharpen > 0 && model.gnn().task() == Task::graph;
+  const bool sharpens = ranking && options_.sharpen > 0 && !population.company.graphs.empty();
   const std::span<const double> weights =
       std::span(options_.necessity).first(ranking && !sharpens ? options_.necessity.size() : 1);
   const auto effect_on_all = [&](const Explainer& method) {

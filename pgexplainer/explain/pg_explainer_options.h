@@ -90,14 +90,15 @@ struct PGExplainerOptions {
     field("features", &O::features, Bounds{},
           "also learn which features matter to the population (Appendix D)");
     field("company", &O::company, Bounds{},
-          "ranking, graphs: a kept part should keep its class beside a graph of another class");
+          "ranking, graphs: a kept part should keep its class beside a graph of another class (not "
+          "if graphs are read out as sums)");
     field(
         "sharpen", &O::sharpen, Bounds{0, 1e9},
-        "ranking, graphs: go on with whole edges for at most so many epochs, until the scores are "
-        "as faithful as gradients; else the most faithful stay; 0 = try weights, as for nodes");
+        "ranking, graphs in company: go on with whole edges for at most so many epochs, until the "
+        "scores are as faithful as gradients; else the most faithful stay; 0 = try weights");
     field("necessity", &O::necessity, Bounds{0, 1e9},
           "ranking: weights of removing against keeping, tried in turn until the scores are as "
-          "faithful as gradients; else the most faithful stay; graphs take the first (--sharpen)");
+          "faithful as gradients; else the most faithful stay; with --sharpen the first");
     field("necessity_floor", &O::necessity_floor, Bounds{0, 1e9},
           "ranking: least weight of removing for a class that is predicted without any edge");
     field("keep_share_min", &O::keep_share_min, Bounds{1e-6, 0.999999},

@@ -26,7 +26,7 @@ struct Population {
   std::vector<Member> members;  ///< of each instance; those this rank does not work on stay empty
   std::vector<NodeId> nodes;    ///< every node that some member contains
   Matrix<float> z;              ///< their embeddings
-  Company company;              ///< none unless the options ask for it, and of nodes
+  Company company;              ///< none of nodes, or unless the options ask for it
 };
 
 /// Cuts out the instances at the `wanted` places. Throws if the model's prediction for one is not a

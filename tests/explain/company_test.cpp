@@ -74,6 +74,19 @@ TEST(Company, OfANetworkThatKnowsOneClassIsNone) {
   EXPECT_TRUE(std::isfinite(fit(explainer, p.model, instances_between(0, 12)).loss.back()));
 }
 
+// Beside its own copy the sum of a graph doubles.
+TEST(Company, OfANetworkThatSumsOverAGraphIsNone) {
+  const Dataset dataset = small_ba_2motifs(1);
+  for (const std::string kind : {"max", "mean", "add"}) {
+    ArchitectureOptions options;
+    options.pool = {kind};
+    const SmallProblem p(dataset, make_gnn(std::make_shared<NativeGnn<float>>(
+                                      make_architecture(options, dataset), "test", 3)));
+    ThreadPool pool(1);
+    EXPECT_EQ(gather_company(p.model, pool).graphs.empty(), kind == "add") << kind;
+  }
+}
+
 // A graph that is refused as an instance is no reason to refuse the others.
 TEST(Company, LeavesOutWhatIsTooLarge) {
   const auto p = problem_of_both_classes();
