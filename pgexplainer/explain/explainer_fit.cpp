@@ -225,9 +225,12 @@ class Fit {
                            worker.scorer);
   }
 
+  [[nodiscard]] bool sharpens() const {
+    return options_.sharpen > 0 && !population_.company.graphs.empty();
+  }
   [[nodiscard]] bool chooses_among_fits() const {
-    return options_.restarts > 0 || (options_.objective == "ranking" &&
-                                     (options_.sharpen > 0 || options_.necessity.size() > 1));
+    return options_.restarts > 0 || sharpens() ||
+           (options_.objective == "ranking" && options_.necessity.size() > 1);
   }
 
   void add_check(const Member& member, const Edges& edges, Worker& worker, FitCheck& sum) const {
