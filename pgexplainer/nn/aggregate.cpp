@@ -1,6 +1,7 @@
 #include "pgexplainer/nn/aggregate.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "pgexplainer/core/error.h"
@@ -66,8 +67,48 @@ void aggregate_max_backward(const LayerContext<T>& context, const std::vector<T>
   }
 }
 
+/// Whether all nodes have the same row of zeros and ones, as where they have no features of their
+/// own.
+template <class T>
+bool repeats_zeros_and_ones(const Matrix<T>& x) {
+  if (x.rows() < 2) return false;  // nothing to gain
+  for (Index c = 0; c < x.cols(); ++c)
+    if (x(0, c) != T(0) && x(0, c) != T(1)) return false;
+  const auto rest = at(x.rows() - 1) * at(x.cols());
+  return std::memcmp(x.data(), x.data() + x.cols(), rest * sizeof(T)) == 0;
+}
+
 // Wide rows are best read in one go: each strip goes through all edges again.
 constexpr int kMostVectors = 256 / kWidestBytes;
+
+/// The same, to the last bit, where all nodes have one row of zeros and ones: the row, scaled.
+template <class S, bool kWeighted, bool kPicked, class T>
+void scale_columns(Aggregation aggregation, const LayerContext<T>& context, const T* coefficient,
+                   const Matrix<T>& x, Index first, Index last, Index column, Index columns,
+                   Matrix<T>& out) {
+  const EdgeId* in_ptr = context.graph.in_ptr.data();
+  const NodeId* picked = context.rows.data();
+  const Index width = x.cols();
+  T* result = out.data() + column;
+  const S row = S::load(x.data() + column, columns);
+  for (Index r = first; r < last; ++r) {
+    const Index i = kPicked ? picked[r] : r;
+    const EdgeId begin = in_ptr[i], end = in_ptr[i + 1];
+    T factor = static_cast<T>(end - begin);
+    if constexpr (kWeighted) {
+      T even(0), odd(0);
+      for (EdgeId slot = begin; slot < end; slot += 2) {
+        even += coefficient[slot];
+        if (slot + 1 < end) odd += coefficient[slot + 1];
+      }
+      factor = even + odd;
+    }
+    if (aggregation == Aggregation::mean) factor *= T(1) / divisor<T>(aggregation, end - begin);
+    S scaled = row;
+    scaled.scale(factor);
+    scaled.store(result + r * width, columns);
+  }
+}
 
 /// The sums or means of some rows and one strip of columns.
 template <class S, bool kWeighted, bool kPicked, class T>
@@ -148,14 +189,16 @@ void aggregate(Aggregation aggregation, const LayerContext<T>& context,
     aggregate_max(context, coefficient, x, out);
     return;
   }
+  const bool scales = repeats_zeros_and_ones(x);
   const auto sum = [&]<bool kWeighted, bool kPicked>(std::bool_constant<kWeighted>,
                                                      std::bool_constant<kPicked>) {
     for_each_block(context.pool, context.num_out_rows(), [&](Index first, Index last) {
-      for_each_wide_strip<T, kMostVectors, true>(
-          x.cols(), [&]<class S>(Index column, Index columns) {
-            sum_columns<S, kWeighted, kPicked>(aggregation, context, coefficient.data(), x, first,
-                                               last, column, columns, out);
-          });
+      for_each_wide_strip<T, kMostVectors, true>(x.cols(), [&]<class S>(Index column,
+                                                                        Index columns) {
+        const auto columns_of = scales ? scale_columns<S, kWeighted, kPicked, T>
+                                       : sum_columns<S, kWeighted, kPicked, T>;
+        columns_of(aggregation, context, coefficient.data(), x, first, last, column, columns, out);
+      });
     });
   };
   // Asked once here, not in every row.

@@ -86,6 +86,35 @@ RC_GTEST_PROP(Aggregate, AgreesWithTheDenseAdjacency, ()) {
   RC_ASSERT((out - dense * x).norm() < 1e-10);
 }
 
+// Nodes without features of their own are not gathered: nobody may see the difference.
+RC_GTEST_PROP(Aggregate, ScalesOneRowOfZerosAndOnesToTheBitsOfTheSum, ()) {
+  const auto nodes = *rc::gen::inRange<NodeId>(2, 10);
+  const auto count = *rc::gen::inRange<std::size_t>(0, 60);
+  const auto end = rc::gen::inRange<NodeId>(0, nodes);
+  const Graph graph(nodes, *rc::gen::container<std::vector<NodeId>>(count, end),
+                    *rc::gen::container<std::vector<NodeId>>(count, end));
+  RandomStream random(*rc::gen::inRange<std::uint64_t>(0, 1000), RandomPurpose::test);
+  const auto cols = *rc::gen::inRange<Index>(1, 70);
+  Matrix<float> equal(nodes, cols);
+  for (Index c = 0; c < cols; ++c) equal.col(c).setConstant(random.uniform() < 0.3 ? 0.0F : 1.0F);
+  Matrix<float> gathered = equal;  // a node that no edge comes from differs, so rows are added
+  gathered.conservativeResize(nodes + 1, cols);
+  gathered.row(nodes).setConstant(2.0F);
+  std::vector<float> coefficient(*rc::gen::arbitrary<bool>() ? count : 0);
+  for (float& c : coefficient) c = static_cast<float>(random.uniform());
+  LayerContext<float> context;
+  context.graph = graph.adjacency();
+  context.num_rows = nodes;
+  const std::vector<NodeId> last{nodes - 1};
+  if (*rc::gen::arbitrary<bool>()) context.rows = last;
+  Matrix<float> scaled, sum;
+  for (const Aggregation aggregation : {Aggregation::sum, Aggregation::mean}) {
+    aggregate(aggregation, context, coefficient, equal, scaled);
+    aggregate(aggregation, context, coefficient, gathered, sum);
+    RC_ASSERT(scaled == sum);
+  }
+}
+
 RC_GTEST_PROP(RowDots, HaveTheBitsOfEveryRowAlone, ()) {
   const auto rows = *rc::gen::inRange<Index>(0, 20);
   const auto cols = *rc::gen::inRange<Index>(1, 70);
