@@ -184,12 +184,20 @@ EdgeId ComputationGraphBuilder::cut_all(int hops, ComputationGraph& result) cons
       }
       NodeId* source = result.in_source_.data();
       EdgeId* edge = result.edges_.data();
-      for (std::size_t i = begin; i < end; ++i) {
-        const NodeId local = result.local_node(neighbors[i]);
-        source[count] = local;
-        edge[count] = edges[i];
-        count += local != kNoNode ? 1 : 0;
-      }
+      const auto take_known = [&](const auto& local_node) {
+        std::size_t next = count;
+        for (std::size_t i = begin; i < end; ++i) {
+          const NodeId local = local_node(neighbors[i]);
+          source[next] = local;
+          edge[next] = edges[i];
+          next += local != kNoNode ? 1 : 0;
+        }
+        count = next;
+      };
+      if (is_large)
+        take_known([&](NodeId global) { return result.local_node(global); });
+      else
+        take_known([slots = result.index_.data()](NodeId global) { return slots[global].local; });
       if (static_cast<EdgeId>(count) > options_.max_edges) return static_cast<EdgeId>(count);
     }
     result.in_ptr_.push_back(static_cast<EdgeId>(count));

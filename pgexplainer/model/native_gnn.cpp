@@ -14,20 +14,22 @@ namespace {
 
 /// The nodes whose rows a convolution reads for those of `nodes`: these, and who sends to them.
 std::vector<NodeId> with_senders(const Adjacency& graph, std::span<const NodeId> nodes) {
-  thread_local std::vector<std::uint8_t> is_read;
-  is_read.assign(at(graph.num_nodes()), 0);
+  thread_local std::vector<std::uint8_t> read_by_node;
+  read_by_node.assign(at(graph.num_nodes()), 0);
+  std::uint8_t* is_read = read_by_node.data();  // a byte could lie anywhere, also in the vector
   for (const NodeId i : nodes) {
-    is_read[at(i)] = 1;
-    for (EdgeId slot = graph.in_ptr[at(i)]; slot < graph.in_ptr[at(i) + 1]; ++slot)
-      is_read[at(graph.in_source[at(slot)])] = 1;
+    is_read[i] = 1;
+    const EdgeId begin = graph.in_ptr[at(i)], end = graph.in_ptr[at(i) + 1];
+    for (const NodeId source : graph.in_source.subspan(at(begin), at(end - begin)))
+      is_read[source] = 1;
   }
-  std::vector<NodeId> result(is_read.size());
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < is_read.size(); ++i) {  // without a branch: it could not be foreseen
-    result[count] = static_cast<NodeId>(i);
-    count += is_read[i];
+  std::vector<NodeId> result(read_by_node.size());
+  NodeId* next = result.data();
+  for (NodeId i = 0; i < graph.num_nodes(); ++i) {  // without a branch: it could not be foreseen
+    *next = i;
+    next += is_read[i];
   }
-  result.resize(count);
+  result.resize(static_cast<std::size_t>(next - result.data()));
   return result;
 }
 
