@@ -1,7 +1,5 @@
 // pgexplainer VERB ...: exit 0 done, 1 failed, 2 bad usage or bad input. Of several processes that
 // mpirun started, rank 0 says how the job ended, and returns it.
-#include <malloc.h>
-
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -98,9 +96,6 @@ Ending ending_of(const Action& action) {
 int main(int argc, char** argv) {
   using namespace pgexplainer;
   std::signal(SIGPIPE, SIG_IGN);
-  // Memory that is freed is soon wanted again; giving it back to the system costs page faults.
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
   std::unique_ptr<JobCommunicator> job;
   Ending ending = cli::ending_of([&] {
     job = join_job();
