@@ -9,6 +9,7 @@
 
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/nn/strip.h"
+#include "pgexplainer/nn/transpose.h"
 #include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
@@ -196,7 +197,8 @@ void EdgeScorer<T>::transpose_first_weight(const T* theta, Matrix<T>& weight) co
   const ConstMatrixView<T> stored = layers_.front().weight.in(theta);
   weight.resize(width_, (2 + num_targets_) * hidden);
   for (int part = 0; part < 2 + num_targets_; ++part)
-    weight.middleCols(part * hidden, hidden) = stored.middleCols(part * width_, width_).transpose();
+    transpose<false>(stored.data() + part * width_, stored.cols(), hidden, width_,
+                     weight.data() + part * hidden, weight.cols());
 }
 
 template <class T>
@@ -213,8 +215,8 @@ void EdgeScorer<T>::project_backward(const Matrix<T>& z, const Matrix<T>& dproje
   add_transposed_product(z, dprojections, z.rows(), transposed.data());
   MatrixView<T> dweight = layers_.front().weight.in(dtheta);
   for (int part = 0; part < 2; ++part)
-    dweight.middleCols(part * width_, width_) +=
-        transposed.middleCols(part * hidden, hidden).transpose();
+    transpose<true>(transposed.data() + part * hidden, transposed.cols(), width_, hidden,
+                    dweight.data() + part * width_, dweight.cols());
 }
 
 template <class T>

@@ -15,6 +15,7 @@
 #include "pgexplainer/explain/ranking_objective.h"
 #include "pgexplainer/explain/sampled_objective.h"
 #include "pgexplainer/nn/adam.h"
+#include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 namespace {
@@ -61,11 +62,8 @@ struct Worker {
         }
         member_rows.push_back(mine);
       }
-    z.resize(static_cast<Index>(rows.size()), population_z.cols());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      z.row(static_cast<Index>(i)) = population_z.row(rows[i]);
-      piece_row[at(rows[i])] = kNoNode;
-    }
+    for (const NodeId row : rows) piece_row[at(row)] = kNoNode;
+    gather_rows<float>(population_z, rows, z);
   }
 };
 

@@ -16,6 +16,7 @@
 #include "pgexplainer/explain/node_gradient.h"
 #include "pgexplainer/explain/refinement.h"
 #include "pgexplainer/nn/layer.h"
+#include "pgexplainer/nn/strip.h"
 #include "pgexplainer/nn/vector_math.h"
 
 namespace pgexplainer {
@@ -256,8 +257,7 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
     const Matrix<float>* z = &local_z;
     const Embedding kind = parse_embedding(options_.embedding);
     if (z_.size() > 0) {
-      local_z.resize(instance.num_nodes(), z_.cols());
-      for (Index i = 0; i < local_z.rows(); ++i) local_z.row(i) = z_.row(instance.nodes[at(i)]);
+      gather_rows<float>(z_, instance.nodes, local_z);
     } else {
       if (fitted().num_targets == 0)
         z = &run.embed(instance.input(), kind);

@@ -6,6 +6,7 @@
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/model/gnn.h"
+#include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 
@@ -212,12 +213,10 @@ void InstanceCutter::cut_whole(const Instance& instance, NodeId first_node, Node
 }
 
 void InstanceCutter::gather(InstanceGraph& result) const {
-  result.x.resize(result.num_nodes(), dataset_->x.cols());
   if (task_ == Task::graph && result.num_nodes() > 0)  // the rows of a graph follow each other
     result.x = dataset_->x.middleRows(result.nodes.front(), result.num_nodes());
   else
-    for (NodeId i = 0; i < result.num_nodes(); ++i)
-      result.x.row(i) = dataset_->x.row(result.nodes[at(i)]);
+    gather_rows<float>(dataset_->x, result.nodes, result.x);
   const auto take_edges = [&](const std::vector<float>& all, std::vector<float>& mine) {
     mine.resize(all.empty() ? 0 : at(result.num_edges()));
     for (std::size_t e = 0; e < mine.size(); ++e) mine[e] = all[at(result.edges[e])];

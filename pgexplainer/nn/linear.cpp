@@ -8,6 +8,7 @@
 
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/nn/strip.h"
+#include "pgexplainer/nn/transpose.h"
 
 namespace pgexplainer {
 namespace {
@@ -28,13 +29,13 @@ struct Factor {
   Index inner_stride;
 };
 
-/// R rows of C, one strip of columns: C = (accumulate ? C : start) + A B, where start is a row or
+/// R rows of C, one strip of columns: C = (kAccumulate ? C : start) + A B, where start is a row or
 /// null for zero.
-template <class S, int R, class T>
+template <class S, int R, bool kAccumulate, class T>
 inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, Index cols, const T* start,
-                 bool accumulate, T* c, Index ldc) {
+                 T* c, Index ldc) {
   S sum[R];
-  if (accumulate) {
+  if constexpr (kAccumulate) {
     unroll<R>([&](auto r) { sum[r] = S::load(c + r * ldc, cols); });
   } else if (start) {
     unroll<R>([&](auto r) { sum[r] = S::load(start, cols); });
@@ -55,15 +56,15 @@ inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, Index c
 }
 
 /// C (rows x cols) = start or C, + A (rows x inner) B (inner x cols).
-template <class T>
+template <bool kAccumulate, class T>
 void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb, Index cols,
-              const T* start, bool accumulate, T* c, Index ldc) {
+              const T* start, T* c, Index ldc) {
   for_each_wide_strip<T, kMostVectors, false>(cols, [&]<class S>(Index column, Index columns) {
     const T* first = start ? start + column : nullptr;
     Index r = 0;
     const auto next = [&]<int R>(std::integral_constant<int, R>) {
-      tile<S, R>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner, b + column, ldb,
-                 columns, first, accumulate, c + r * ldc + column, ldc);
+      tile<S, R, kAccumulate>({a.data + r * a.row_stride, a.row_stride, a.inner_stride}, inner,
+                              b + column, ldb, columns, first, c + r * ldc + column, ldc);
       r += R;
     };
     while (r + kTileRows<S> <= rows) next(std::integral_constant<int, kTileRows<S>>{});
@@ -73,42 +74,12 @@ void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb
   });
 }
 
-/// Four rows of four numbers, transposed in registers.
 template <class T>
-[[gnu::always_inline]] inline void transpose_four(const T* from, Index ld_from, T* to,
-                                                  Index ld_to) {
-  using Row = WideStrip<T, 4 * sizeof(T), 1, 0>;
-  typename Row::Vector row[4], half[4];
-  unroll<4>([&](auto i) { row[i] = Row::load(from + i * ld_from, 4).v[0]; });
-  half[0] = __builtin_shufflevector(row[0], row[2], 0, 4, 1, 5);
-  half[1] = __builtin_shufflevector(row[1], row[3], 0, 4, 1, 5);
-  half[2] = __builtin_shufflevector(row[0], row[2], 2, 6, 3, 7);
-  half[3] = __builtin_shufflevector(row[1], row[3], 2, 6, 3, 7);
-  unroll<2>([&](auto i) {
-    Row{{__builtin_shufflevector(half[2 * i], half[2 * i + 1], 0, 4, 1, 5)}, {}}.store(
-        to + 2 * i * ld_to, 4);
-    Row{{__builtin_shufflevector(half[2 * i], half[2 * i + 1], 2, 6, 3, 7)}, {}}.store(
-        to + (2 * i + 1) * ld_to, 4);
-  });
-}
-
-template <class T>
-void transpose(ConstMatrixView<T> weight, Matrix<T>& result) {
+void transpose_to_lines(ConstMatrixView<T> weight, Matrix<T>& result) {
   constexpr Index kLine = 64 / sizeof(T);
-  const Index rows = weight.rows(), cols = weight.cols();
-  result.resize(cols, (rows + kLine - 1) / kLine * kLine);
-  for (Index r = 0; r < rows; r += 4)
-    for (Index c = 0; c < cols; c += 4) {
-      const T* from = weight.data() + r * cols + c;
-      T* to = result.data() + c * result.cols() + r;
-      if (r + 4 <= rows && c + 4 <= cols) {
-        transpose_four(from, cols, to, result.cols());
-        continue;
-      }
-      for (Index i = 0; i < std::min<Index>(4, rows - r); ++i)
-        for (Index j = 0; j < std::min<Index>(4, cols - c); ++j)
-          to[j * result.cols() + i] = from[i * cols + j];
-    }
+  result.resize(weight.cols(), (weight.rows() + kLine - 1) / kLine * kLine);
+  transpose<false>(weight.data(), weight.cols(), weight.rows(), weight.cols(), result.data(),
+                   result.cols());
 }
 
 constexpr std::size_t kMostKept = 32 * 1024;  // bytes of a weight
@@ -125,7 +96,7 @@ const Matrix<T>& transposed(ConstMatrixView<T> weight) {
   thread_local Matrix<T> large;
   const auto bytes = at(weight.size()) * sizeof(T);
   if (bytes > kMostKept) {
-    transpose(weight, large);
+    transpose_to_lines(weight, large);
     return large;
   }
   // Weights of one network lie one after the other.
@@ -133,7 +104,7 @@ const Matrix<T>& transposed(ConstMatrixView<T> weight) {
   if (kept.weight.rows() != weight.rows() || kept.weight.cols() != weight.cols() ||
       (bytes > 0 && std::memcmp(kept.weight.data(), weight.data(), bytes) != 0)) {
     kept.weight = weight;
-    transpose(weight, kept.result);
+    transpose_to_lines(weight, kept.result);
   }
   return kept.result;
 }
@@ -149,17 +120,17 @@ void multiply_columns(const Matrix<T>& a, const Matrix<T>& b, Index columns, Mat
                       ThreadPool* pool) {
   out.resize(a.rows(), columns);
   for_each_block(pool, a.rows(), [&](Index begin, Index end) {
-    multiply<T>({a.data() + begin * a.cols(), a.cols(), 1}, end - begin, a.cols(), b.data(),
-                b.cols(), columns, nullptr, false, out.data() + begin * out.cols(), out.cols());
+    multiply<false, T>({a.data() + begin * a.cols(), a.cols(), 1}, end - begin, a.cols(), b.data(),
+                       b.cols(), columns, nullptr, out.data() + begin * out.cols(), out.cols());
   });
 }
 
 template <class T>
 void add_transposed_product(const Matrix<T>& a, const Matrix<T>& b, Index rows, T* c) {
   for (Index begin = 0; begin < rows; begin += kBlock)
-    multiply<T>({a.data() + begin * a.cols(), 1, a.cols()}, a.cols(),
-                std::min(kBlock, rows - begin), b.data() + begin * b.cols(), b.cols(), b.cols(),
-                nullptr, true, c, b.cols());
+    multiply<true, T>({a.data() + begin * a.cols(), 1, a.cols()}, a.cols(),
+                      std::min(kBlock, rows - begin), b.data() + begin * b.cols(), b.cols(),
+                      b.cols(), nullptr, c, b.cols());
 }
 
 template <class T>
@@ -181,9 +152,9 @@ void linear_forward(const Matrix<T>& x, Index rows, ConstMatrixView<T> weight, c
   }
   const Matrix<T>& columns = transposed(weight);
   for_each_block(pool, rows, [&](Index begin, Index end) {
-    multiply<T>({x.data() + begin * x.cols(), x.cols(), 1}, end - begin, x.cols(), columns.data(),
-                columns.cols(), weight.rows(), bias, false, out.data() + begin * out.cols(),
-                out.cols());
+    multiply<false, T>({x.data() + begin * x.cols(), x.cols(), 1}, end - begin, x.cols(),
+                       columns.data(), columns.cols(), weight.rows(), bias,
+                       out.data() + begin * out.cols(), out.cols());
   });
 }
 
@@ -191,15 +162,17 @@ template <class T>
 void linear_backward(const Matrix<T>& x, ConstMatrixView<T> weight, const Matrix<T>& dout,
                      Matrix<T>* dx, bool accumulate_dx, T* dweight, T* dbias) {
   const Index rows = dout.rows();
-  if (dx)
-    multiply<T>({dout.data(), dout.cols(), 1}, rows, dout.cols(), weight.data(), weight.cols(),
-                weight.cols(), nullptr, accumulate_dx, dx->data(), dx->cols());
+  const auto multiply_dout = [&]<bool kAccumulate>(std::bool_constant<kAccumulate>) {
+    multiply<kAccumulate, T>({dout.data(), dout.cols(), 1}, rows, dout.cols(), weight.data(),
+                             weight.cols(), weight.cols(), nullptr, dx->data(), dx->cols());
+  };
+  if (dx) accumulate_dx ? multiply_dout(std::true_type{}) : multiply_dout(std::false_type{});
   if (dweight && x.cols() >= dout.cols()) {
     add_transposed_product(dout, x, rows, dweight);
   } else if (dweight) {  // the wider factor fills the vectors
     Matrix<T> transposed = Matrix<T>::Zero(x.cols(), dout.cols());
     add_transposed_product(x, dout, rows, transposed.data());
-    MatrixView<T>(dweight, dout.cols(), x.cols()) += transposed.transpose();
+    transpose<true>(transposed.data(), dout.cols(), x.cols(), dout.cols(), dweight, x.cols());
   }
   if (dbias) add_column_sums(dout, dbias);
 }

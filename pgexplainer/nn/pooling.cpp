@@ -40,17 +40,19 @@ void pool_backward(Aggregation aggregation, std::span<const NodeId> graph_ptr, c
       dx.middleRows(begin, rows).rowwise() += share.matrix();
       continue;
     }
-    ties.assign(at(x.cols()), T(0));
+    const Index cols = x.cols();
+    ties.assign(at(cols), T(0));
     const T* largest = out.data() + row * out.outerStride();
+    T* __restrict tied = ties.data();
     for (NodeId i = begin; i < begin + rows; ++i) {
-      const T* in = x.data() + i * x.cols();
-      for (Index c = 0; c < x.cols(); ++c) ties[at(c)] += in[c] == largest[c] ? T(1) : T(0);
+      const T* in = x.data() + i * cols;
+      for (Index c = 0; c < cols; ++c) tied[c] += in[c] == largest[c] ? T(1) : T(0);
     }
-    for (Index c = 0; c < x.cols(); ++c) ties[at(c)] = share(c) / ties[at(c)];
+    for (Index c = 0; c < cols; ++c) tied[c] = share(c) / tied[c];
     for (NodeId i = begin; i < begin + rows; ++i) {
-      const T* in = x.data() + i * x.cols();
-      T* d = dx.data() + i * x.cols();
-      for (Index c = 0; c < x.cols(); ++c) d[c] += in[c] == largest[c] ? ties[at(c)] : T(0);
+      const T* in = x.data() + i * cols;
+      T* __restrict d = dx.data() + i * cols;
+      for (Index c = 0; c < cols; ++c) d[c] += in[c] == largest[c] ? tied[c] : T(0);
     }
   }
 }

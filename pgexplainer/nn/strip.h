@@ -6,6 +6,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "pgexplainer/core/matrix.h"
@@ -308,6 +310,18 @@ void row_dots(const T* a, const T* b, Index rows, Index cols, T* sum) {
         S::add_dots(left, right, sum + i);
       }
     for (; i < rows; ++i) sum[i] += S::load(a + i * cols + c).dot(S::load(b + i * cols + c));
+  });
+}
+
+/// Row i of `to` = row rows[i] of `from`.
+template <class T>
+void gather_rows(const Matrix<T>& from, std::span<const std::int32_t> rows, Matrix<T>& to) {
+  const Index cols = from.cols();
+  to.resize(static_cast<Index>(rows.size()), cols);
+  for_each_strip<T>(cols, [&]<class S>(Index c) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      S::load(from.data() + rows[i] * cols + c)
+          .store(to.data() + static_cast<Index>(i) * cols + c);
   });
 }
 
