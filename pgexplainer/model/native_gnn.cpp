@@ -350,10 +350,14 @@ Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind,
       }
       // No layer after the last convolution reads the rows of other nodes.
       const bool is_last_reader = passes_messages && convolution == needed.size();
-      Matrix<T> out;
       Saved<T> saved;
-      layer->forward(theta_.data(), context, *x, out, saved);
-      result = std::move(out);
+      if (layer->works_in_place() && x == &result) {
+        layer->forward(theta_.data(), context, result, result, saved);
+      } else {
+        Matrix<T> out;
+        layer->forward(theta_.data(), context, *x, out, saved);
+        result = std::move(out);
+      }
       x = &result;
       if (is_last_reader && !rows.empty()) {
         if (!layer->picks_rows()) result = result(rows, Eigen::all).eval();

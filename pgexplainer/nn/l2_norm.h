@@ -86,6 +86,7 @@ class L2Norm final : public Layer<T> {
  public:
   explicit L2Norm(Index channels) : channels_(channels) {}
   [[nodiscard]] Index out_channels() const override { return channels_; }
+  [[nodiscard]] bool works_in_place() const override { return true; }
   bool take_relu() override { return !std::exchange(relu_, true); }
   void forward(const T*, const LayerContext<T>& context, const Matrix<T>& x, Matrix<T>& out,
                Saved<T>& saved) const override {

@@ -120,6 +120,8 @@ class Layer {
   /// Whether a row depends on all rows (normalisation over a graph or a batch), so that no row can
   /// be left out.
   [[nodiscard]] virtual bool mixes_all_rows(bool /*training*/) const { return false; }
+  /// Whether its forward map may write its output over its input, if no adjoint follows.
+  [[nodiscard]] virtual bool works_in_place() const { return false; }
   /// Asks it, before its first use, to apply a ReLU to its output; false = the ReLU stays a layer.
   virtual bool take_relu() { return false; }
 
