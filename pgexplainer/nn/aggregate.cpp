@@ -81,35 +81,6 @@ bool repeats_zeros_and_ones(const Matrix<T>& x) {
 // Wide rows are best read in one go: each strip goes through all edges again.
 constexpr int kMostVectors = 256 / kWidestBytes;
 
-/// The same, to the last bit, where all nodes have one row of zeros and ones: the row, scaled.
-template <class S, bool kWeighted, bool kPicked, class T>
-void scale_columns(Aggregation aggregation, const LayerContext<T>& context, const T* coefficient,
-                   const Matrix<T>& x, Index first, Index last, Index column, Index columns,
-                   Matrix<T>& out) {
-  const EdgeId* in_ptr = context.graph.in_ptr.data();
-  const NodeId* picked = context.rows.data();
-  const Index width = x.cols();
-  T* result = out.data() + column;
-  const S row = S::load(x.data() + column, columns);
-  for (Index r = first; r < last; ++r) {
-    const Index i = kPicked ? picked[r] : r;
-    const EdgeId begin = in_ptr[i], end = in_ptr[i + 1];
-    T factor = static_cast<T>(end - begin);
-    if constexpr (kWeighted) {
-      T even(0), odd(0);
-      for (EdgeId slot = begin; slot < end; slot += 2) {
-        even += coefficient[slot];
-        if (slot + 1 < end) odd += coefficient[slot + 1];
-      }
-      factor = even + odd;
-    }
-    if (aggregation == Aggregation::mean) factor *= T(1) / divisor<T>(aggregation, end - begin);
-    S scaled = row;
-    scaled.scale(factor);
-    scaled.store(result + r * width, columns);
-  }
-}
-
 /// The sums or means of some rows and one strip of columns.
 template <class S, bool kWeighted, bool kPicked, class T>
 void sum_columns(Aggregation aggregation, const LayerContext<T>& context, const T* coefficient,
@@ -142,6 +113,36 @@ void sum_columns(Aggregation aggregation, const LayerContext<T>& context, const 
     even.add(odd);
     if (aggregation == Aggregation::mean) even.scale(T(1) / divisor<T>(aggregation, end - begin));
     even.store(out.data() + r * width + column, columns);
+  }
+}
+
+/// The same where all nodes have one row of zeros and ones: the row, scaled. Coefficients are added
+/// as sum_columns adds rows, so that not a bit differs (of a zero, at most the sign).
+template <class S, bool kWeighted, bool kPicked, class T>
+void scale_columns(Aggregation aggregation, const LayerContext<T>& context, const T* coefficient,
+                   const Matrix<T>& x, Index first, Index last, Index column, Index columns,
+                   Matrix<T>& out) {
+  const EdgeId* in_ptr = context.graph.in_ptr.data();
+  const NodeId* picked = context.rows.data();
+  const Index width = x.cols();
+  T* result = out.data() + column;
+  const S row = S::load(x.data() + column, columns);
+  for (Index r = first; r < last; ++r) {
+    const Index i = kPicked ? picked[r] : r;
+    const EdgeId begin = in_ptr[i], end = in_ptr[i + 1];
+    T factor = static_cast<T>(end - begin);
+    if constexpr (kWeighted) {
+      T even(0), odd(0);
+      for (EdgeId slot = begin; slot < end; slot += 2) {
+        even += coefficient[slot];
+        if (slot + 1 < end) odd += coefficient[slot + 1];
+      }
+      factor = even + odd;
+    }
+    if (aggregation == Aggregation::mean) factor *= T(1) / divisor<T>(aggregation, end - begin);
+    S scaled = row;
+    scaled.scale(factor);
+    scaled.store(result + r * width, columns);
   }
 }
 

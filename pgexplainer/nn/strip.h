@@ -320,8 +320,7 @@ void gather_rows(const Matrix<T>& from, std::span<const std::int32_t> rows, Matr
   to.resize(static_cast<Index>(rows.size()), cols);
   for_each_strip<T>(cols, [&]<class S>(Index c) {
     for (std::size_t i = 0; i < rows.size(); ++i)
-      S::load(from.data() + rows[i] * cols + c)
-          .store(to.data() + static_cast<Index>(i) * cols + c);
+      S::load(from.data() + rows[i] * cols + c).store(to.data() + static_cast<Index>(i) * cols + c);
   });
 }
 
