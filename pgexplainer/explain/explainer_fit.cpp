@@ -12,10 +12,10 @@
 #include "pgexplainer/core/random.h"
 #include "pgexplainer/explain/explained_row.h"
 #include "pgexplainer/explain/paper_objective.h"
+#include "pgexplainer/explain/population_pieces.h"
 #include "pgexplainer/explain/ranking_objective.h"
 #include "pgexplainer/explain/sampled_objective.h"
 #include "pgexplainer/nn/adam.h"
-#include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
 namespace {
@@ -38,51 +38,10 @@ PaperWeights paper_weights(const PGExplainerOptions& o) {
   return w;
 }
 
-/// One thread's memory. The members of a piece of work share nodes; each is projected once.
-struct Worker {
-  std::unique_ptr<GnnRun> run;
-  EdgeScorer<float>::Workspace scorer;
+/// One thread's memory.
+struct Worker : PieceWorker {
   InstanceGraph both;  ///< a member and its company
   std::vector<float> noise, domega;
-  std::vector<NodeId> piece_row;    ///< of each row of the population; kNoNode outside the piece
-  std::vector<NodeId> rows;         ///< the rows of the population that the piece has
-  std::vector<NodeId> member_rows;  ///< in the piece, of the nodes of all its members in turn
-  Matrix<float> z, projections, dprojections;  ///< of each row of the piece
-
-  void gather(const Matrix<float>& population_z, std::span<const Member* const> members) {
-    piece_row.resize(at(population_z.rows()), kNoNode);
-    rows.clear();
-    member_rows.clear();
-    for (const Member* member : members)
-      for (const NodeId row : member->rows) {
-        NodeId& mine = piece_row[at(row)];
-        if (mine == kNoNode) {
-          mine = static_cast<NodeId>(rows.size());
-          rows.push_back(row);
-        }
-        member_rows.push_back(mine);
-      }
-    for (const NodeId row : rows) piece_row[at(row)] = kNoNode;
-    gather_rows<float>(population_z, rows, z);
-  }
-};
-
-/// How a list of instances is cut into pieces of work: by its length alone. Sums over a piece are
-/// added in the order of pieces, whoever computed them.
-struct Pieces {
-  explicit Pieces(std::size_t list_length)
-      : length(list_length),
-        chunk(std::max((length + kMost - 1) / kMost, kMembers)),
-        count((length + chunk - 1) / chunk) {}
-
-  static constexpr std::size_t kMost = 64;    // so many can work at once
-  static constexpr std::size_t kMembers = 3;  // at least, for they share nodes
-  std::size_t length, chunk, count;
-
-  [[nodiscard]] std::size_t begin(std::size_t piece) const {
-    return std::min(length, piece * chunk);
-  }
-  [[nodiscard]] std::size_t end(std::size_t piece) const { return begin(piece + 1); }
 };
 
 /// One run of Algorithm 1 or 2 from one start.
@@ -162,10 +121,11 @@ class Fit {
   FitCheck check(std::span<const std::size_t> list) {
     const Pieces pieces(list.size());
     std::vector<FitCheck> parts(pieces.count);
-    run_pieces(list, pieces,
-               [&](std::size_t piece, const Member& member, const Edges& edges, Worker& worker) {
-                 add_check(member, edges, worker, parts[piece]);
-               });
+    for_each_member(
+        list, [](std::size_t) {},
+        [&](std::size_t piece, std::size_t, const Member& member, const Edges& edges,
+            Worker& worker) { add_check(member, edges, worker, parts[piece]); },
+        [](std::size_t, Worker&) {});
     ranks_.share(std::span(parts), pieces.count);
     FitCheck all;
     for (const FitCheck& part : parts) {
@@ -186,36 +146,11 @@ class Fit {
 
   using Edges = EdgeScorer<float>::Edges;
 
-  /// Projects the nodes of each piece of this rank, then calls start(piece), body(piece, member,
-  /// edges, worker) for its members in turn, and after the last one finish(piece, worker).
   template <class Start, class Body, class Finish>
-  void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Start&& start,
-                  Body&& body, Finish&& finish) {
+  void for_each_member(std::span<const std::size_t> list, Start&& start, Body&& body,
+                       Finish&& finish) {
     scorer_.transpose_first_weight(theta_.data(), weight_);
-    ranks_.run(pieces.count, [&](std::size_t piece, int thread) {
-      Worker& worker = workers_[at(thread)];
-      std::vector<const Member*> members;
-      for (std::size_t i = pieces.begin(piece); i < pieces.end(piece); ++i)
-        members.push_back(&population_.members[list[i]]);
-      worker.gather(population_.z, members);
-      scorer_.project(weight_, worker.z, worker.projections);
-      worker.dprojections.setZero(worker.projections.rows(), worker.projections.cols());
-      std::span<const NodeId> rows = worker.member_rows;
-      start(piece);
-      for (const Member* member : members) {
-        const InstanceGraph& graph = member->graph;
-        body(piece, *member,
-             Edges{graph.source, graph.target, graph.targets, rows.first(member->rows.size())},
-             worker);
-        rows = rows.subspan(member->rows.size());
-      }
-      finish(piece, worker);
-    });
-  }
-  template <class Body>
-  void run_pieces(std::span<const std::size_t> list, const Pieces& pieces, Body&& body) {
-    run_pieces(
-        list, pieces, [](std::size_t) {}, body, [](std::size_t, Worker&) {});
+    run_pieces(ranks_, population_, list, scorer_, weight_, workers_, start, body, finish);
   }
 
   std::span<const float> omega_of(const Edges& edges, Worker& worker) const {
@@ -298,9 +233,10 @@ class Fit {
     const auto dtheta = [&](std::size_t piece) {
       return gradient ? dtheta_.data() + piece * width : nullptr;
     };
-    run_pieces(
-        batch, pieces, [&](std::size_t piece) { std::fill_n(dtheta(piece), width, 0.0F); },
-        [&](std::size_t piece, const Member& member, const Edges& edges, Worker& worker) {
+    for_each_member(
+        batch, [&](std::size_t piece) { std::fill_n(dtheta(piece), width, 0.0F); },
+        [&](std::size_t piece, std::size_t, const Member& member, const Edges& edges,
+            Worker& worker) {
           loss_[piece] +=
               instance_loss(member, edges, noise_epoch, tau_epoch, scale, worker, dtheta(piece));
         },
@@ -310,18 +246,7 @@ class Fit {
     ranks_.share(std::span(loss_), pieces.count);
     ranks_.share(std::span(dtheta_), pieces.count);
     const double loss = std::accumulate(loss_.begin(), loss_.end(), 0.0);
-    if (gradient) {  // each thread some of the parameters, worth the waking of a thread
-      constexpr std::size_t kAdditions = 1 << 17;
-      const std::size_t block = std::max<std::size_t>(1, kAdditions / pieces.count);
-      const std::size_t blocks = (width + block - 1) / block;
-      ranks_.pool.run(static_cast<std::int64_t>(blocks), [&](std::int64_t b, int) {
-        const std::size_t begin = at(b) * block, end = std::min(width, begin + block);
-        std::fill(gradient->begin() + static_cast<std::ptrdiff_t>(begin),
-                  gradient->begin() + static_cast<std::ptrdiff_t>(end), 0.0F);
-        for (std::size_t piece = 0; piece < pieces.count; ++piece)
-          for (std::size_t k = begin; k < end; ++k) (*gradient)[k] += dtheta_[piece * width + k];
-      });
-    }
+    if (gradient) add_pieces(ranks_.pool, dtheta_, pieces.count, *gradient);
     return loss / (static_cast<double>(scale) * static_cast<double>(batch.size()));
   }
 
