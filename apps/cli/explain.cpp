@@ -242,8 +242,8 @@ void add_explain(CLI::App& app) {
   verb->add_option(
           "--refine", arguments->refine,
           "so many steps that put the edges of each instance in the order its own prediction asks "
-          "for, more faithful and slower: 50 do; 0 = the network's order")
-      ->option_text("(default: as the explainer was fitted, 0)");
+          "for, more faithful and slower; -1 = as many as the fit found necessary, often none")
+      ->option_text("(default: as the explainer was fitted, -1)");
   verb->add_option("--method", arguments->method,
                    fmt::format("one of {}", fmt::join(method_names(), ", ")))
       ->option_text("(default pgexplainer)");

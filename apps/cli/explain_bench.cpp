@@ -49,17 +49,16 @@ Dataset some_graphs(const Dataset& all, std::span<const Instance> instances) {
   return some;
 }
 
-/// One pass over the instances. To score a node's edges, PGExplainer reads no features.
+/// One pass over the instances.
 void explain_all(const ExplainedModel& model, const Explainer& explainer,
                  std::span<const Instance> instances, InstanceCutter& cutter, GnnRun& run,
                  InstanceGraph& graph) {
-  const bool runs_network =
-      model.gnn().task() == Task::graph || explainer.method() != "pgexplainer";
+  const bool structure_alone = explainer.reads_structure_alone();
   for (const Instance& instance : instances) {
-    if (runs_network)
-      cutter.cut(instance, graph);
-    else
+    if (structure_alone)
       cutter.cut_structure(instance, graph);
+    else
+      cutter.cut(instance, graph);
     if (explainer.score(graph, run).edge.size() != graph.edges.size())
       throw_failed("{} left edges of {} without a score", explainer.method(), model.dataset().name);
   }

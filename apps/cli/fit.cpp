@@ -66,6 +66,7 @@ void fit(const Arguments& arguments) {
                    {"restarts", report.restarts},
                    {"necessity", report.necessity},
                    {"sharpened", report.sharpened},
+                   {"refine", report.refine},
                    {"verdict", verdict},
                    {"warnings", report.warnings}});
   const double seconds = seconds_since(start);
@@ -78,6 +79,7 @@ void fit(const Arguments& arguments) {
                                       {"restarts", report.restarts},
                                       {"necessity", report.necessity},
                                       {"sharpened", report.sharpened},
+                                      {"refine", report.refine},
                                       {"verdict", verdict},
                                       {"warnings", report.warnings},
                                       {"file", arguments.output}};
@@ -89,6 +91,11 @@ void fit(const Arguments& arguments) {
     fmt::print(stderr, "{}: {} epochs{} over {} instances in {:.1f} s, loss {:.4f}\n",
                arguments.output, report.loss.size(), sharpened, instances.size(), seconds,
                report.loss.back());
+    if (report.refine > 0)
+      fmt::print(stderr,
+                 "explaining takes {} steps of refinement per instance (--refine 0 takes none, and "
+                 "is faster)\n",
+                 report.refine);
     if (report.verdict)
       fmt::print(stderr, "{} {}: {}\n", report.verdict->instances,
                  report.held_out ? "held-out instances" : "instances, none held out",

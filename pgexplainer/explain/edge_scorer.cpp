@@ -174,16 +174,17 @@ void for_each_column_group(Index columns, F&& f) {
 
 template <class T>
 EdgeScorer<T>::EdgeScorer(Index embedding_width, int num_targets,
-                          const std::vector<std::int64_t>& hidden)
-    : width_(embedding_width), num_targets_(num_targets) {
-  Index in = embedding_width * (2 + num_targets);
+                          const std::vector<std::int64_t>& hidden, Index num_levels,
+                          std::string_view name)
+    : width_(embedding_width), num_targets_(num_targets), num_levels_(num_levels) {
+  Index in = embedding_width * (2 + num_targets) + 2 * num_levels;
   std::size_t position = 0;
+  const auto prefix = [&] { return fmt::format("{}.{}.", name, 2 * position++); };
   for (const std::int64_t out : hidden) {
-    layers_.push_back(
-        LinearSlots::add(layout_, fmt::format("mlp.{}.", 2 * position++), in, out, true));
+    layers_.push_back(LinearSlots::add(layout_, prefix(), in, out, true));
     in = out;
   }
-  layers_.push_back(LinearSlots::add(layout_, fmt::format("mlp.{}.", 2 * position), in, 1, true));
+  layers_.push_back(LinearSlots::add(layout_, prefix(), in, 1, true));
 }
 
 template <class T>
@@ -194,11 +195,18 @@ bool EdgeScorer<T>::is_fused() const {
 template <class T>
 void EdgeScorer<T>::transpose_first_weight(const T* theta, Matrix<T>& weight) const {
   const Index hidden = hidden_width();
+  const int parts = 2 + num_targets_;
   const ConstMatrixView<T> stored = layers_.front().weight.in(theta);
-  weight.resize(width_, (2 + num_targets_) * hidden);
-  for (int part = 0; part < 2 + num_targets_; ++part)
+  weight.resize(width_ + num_levels_, parts * hidden);
+  for (int part = 0; part < parts; ++part)
     transpose<false>(stored.data() + part * width_, stored.cols(), hidden, width_,
                      weight.data() + part * hidden, weight.cols());
+  if (num_levels_ == 0) return;
+  weight.bottomRows(num_levels_).setZero();
+  for (int end = 0; end < 2; ++end)
+    transpose<false>(stored.data() + parts * width_ + end * num_levels_, stored.cols(), hidden,
+                     num_levels_, weight.data() + width_ * weight.cols() + end * hidden,
+                     weight.cols());
 }
 
 template <class T>
@@ -217,6 +225,48 @@ void EdgeScorer<T>::project_backward(const Matrix<T>& z, const Matrix<T>& dproje
   for (int part = 0; part < 2; ++part)
     transpose<true>(transposed.data() + part * hidden, transposed.cols(), width_, hidden,
                     dweight.data() + part * width_, dweight.cols());
+}
+
+template <class T>
+void EdgeScorer<T>::place(const Matrix<T>& weight, const Matrix<T>& projections,
+                          std::span<const NodeId> row, std::span<const NodeId> nodes_within,
+                          Matrix<T>& local) const {
+  const Index columns = 2 * hidden_width();
+  local.resize(static_cast<Index>(row.size()), columns);
+  std::size_t k = 0;
+  for (std::size_t level = 0; level < nodes_within.size(); ++level) {
+    const T* added = weight.data() + (width_ + static_cast<Index>(level)) * weight.cols();
+    for (; k < at(nodes_within[level]); ++k) {
+      const T* from = projections.data() + row[k] * columns;
+      T* to = local.data() + static_cast<Index>(k) * columns;
+      for (Index c = 0; c < columns; ++c) to[c] = from[c] + added[c];
+    }
+  }
+}
+
+template <class T>
+void EdgeScorer<T>::place_backward(const Matrix<T>& dlocal, std::span<const NodeId> row,
+                                   std::span<const NodeId> nodes_within, Matrix<T>& dprojections,
+                                   T* dtheta) const {
+  const Index hidden = hidden_width(), columns = 2 * hidden;
+  MatrixView<T> dweight = layers_.front().weight.in(dtheta);
+  std::size_t k = 0;
+  for (std::size_t level = 0; level < nodes_within.size(); ++level) {
+    std::vector<T> sum(at(columns), T(0));
+    for (; k < at(nodes_within[level]); ++k) {
+      const T* from = dlocal.data() + static_cast<Index>(k) * columns;
+      T* to = dprojections.data() + row[k] * columns;
+      for (Index c = 0; c < columns; ++c) {
+        to[c] += from[c];
+        sum[at(c)] += from[c];
+      }
+    }
+    const Index source = (2 + num_targets_) * width_ + static_cast<Index>(level);
+    for (Index h = 0; h < hidden; ++h) {
+      dweight(h, source) += sum[at(h)];
+      dweight(h, source + num_levels_) += sum[at(hidden + h)];
+    }
+  }
 }
 
 template <class T>

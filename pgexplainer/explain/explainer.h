@@ -31,6 +31,7 @@ struct FitReport {
   int restarts = 0;                   ///< fits that were begun anew
   double necessity = 0;               ///< of the ranking objective: the weight that was chosen
   std::int64_t sharpened = 0;         ///< of the ranking objective: epochs with whole edges
+  std::int64_t refine = 0;            ///< steps of refinement that explanations take by default
   bool held_out = false;  ///< whether the verdict is about instances that were not trained on
   std::optional<Verdict> verdict;  ///< on held-out instances, if the options ask for it
 };
@@ -57,6 +58,8 @@ class Explainer {
   /// Computes what these instances share; called once before their score(). The model must outlive
   /// that.
   virtual void prepare(const ExplainedModel&, std::span<const Instance>, ThreadPool&) {}
+  /// Whether score() needs InstanceCutter::cut_structure() of an instance only.
+  [[nodiscard]] virtual bool reads_structure_alone() const { return false; }
   /// Scores the edges of an instance. Called from several threads, each with a run of its own.
   [[nodiscard]] virtual Scores score(const InstanceGraph& instance, GnnRun& run) const = 0;
 };

@@ -379,13 +379,14 @@ class Fit {
 }  // namespace
 
 std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Workers& workers,
-                                     std::size_t count, std::span<const std::size_t> train,
-                                     std::span<const std::size_t> check) {
+                                     std::size_t count,
+                                     std::initializer_list<std::span<const std::size_t>> lists) {
+  const std::span<const std::size_t> train = *lists.begin();
   const bool batches = options.batch_size > 0 && at(options.batch_size) < train.size();
   // Small batches are shuffled, and every rank learns the features for itself: both need all.
   std::vector<std::uint8_t> mine(count, batches || options.features ? 1 : 0);
   mine[train.front()] = 1;  // also a rank without work must learn how wide embeddings are
-  for (const auto list : {train, check}) {
+  for (const auto list : lists) {
     const Pieces pieces(list.size());
     for (std::size_t i = 0; i < list.size(); ++i)
       if (workers.does(i / pieces.chunk)) mine[list[i]] = 1;

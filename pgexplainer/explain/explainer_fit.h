@@ -3,6 +3,7 @@
 // give is added in their order: same bits for any number of threads and ranks.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -15,10 +16,11 @@
 
 namespace pgexplainer {
 
-/// The instances this rank works on, in order.
+/// The instances this rank works on, in order: its pieces of the lists, of which the first is the
+/// one that is trained on.
 std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Workers& workers,
-                                     std::size_t count, std::span<const std::size_t> train,
-                                     std::span<const std::size_t> check);
+                                     std::size_t count,
+                                     std::initializer_list<std::span<const std::size_t>> lists);
 
 /// What the scores do on some of the instances; sums.
 struct FitCheck {

@@ -14,6 +14,7 @@
 #include "pgexplainer/explain/feature_mask.h"
 #include "pgexplainer/explain/gradient_saliency.h"
 #include "pgexplainer/explain/node_gradient.h"
+#include "pgexplainer/explain/order_fit.h"
 #include "pgexplainer/explain/refinement.h"
 #include "pgexplainer/nn/layer.h"
 #include "pgexplainer/nn/strip.h"
@@ -66,11 +67,19 @@ PGExplainer::PGExplainer(PGExplainerOptions options, std::uint64_t seed)
 PGExplainer::PGExplainer(PGExplainerOptions options, std::uint64_t seed, Fitted fitted)
     : PGExplainer(std::move(options), seed) {
   fitted_ = std::move(fitted);
+  use_fitted();
+}
+
+void PGExplainer::use_fitted() {
   scorer_.emplace(fitted_->embedding_width, fitted_->num_targets, options_.hidden);
   if (scorer_->layout().size() != fitted_->theta.size())
     throw_bad_input("the explanation network has {} parameters, its description asks for {}",
                     fitted_->theta.size(), scorer_->layout().size());
   scorer_->transpose_first_weight(fitted_->theta.data(), weight_);
+  order_.reset();
+  if (!fitted_->order.empty())
+    order_.emplace(fitted_->embedding_width, fitted_->num_targets, fitted_->num_levels,
+                   fitted_->order);
 }
 
 const PGExplainer::Fitted& PGExplainer::fitted() const {
@@ -116,8 +125,12 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     std::sort(check.begin(), check.end());
   }
 
+  const bool ranking = options_.objective == "ranking";
+  const bool orders = ranking && (options_.order_epochs > 0 || options_.refine < 0);
+  std::vector<std::size_t> lessons;
+  if (orders) lessons = choose_lessons(train);
   const std::vector<std::size_t> own =
-      own_members(options_, workers, instances.size(), train, check);
+      own_members(options_, workers, instances.size(), {train, check, lessons});
   Population population = gather_population(model, instances, own, options_, workers.pool);
   EdgeId num_edges = 0;
   for (const Member& member : population.members) num_edges += member.graph.num_edges();
@@ -127,7 +140,6 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
 
   embed(model, parse_embedding(options_.embedding), population, workers.pool);
   const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
-  const bool ranking = options_.objective == "ranking";
   // The scores should be as faithful as gradients, a small part of P_c aside; else the most
   // faithful stay. Graphs in company go on with whole edges until they are; all others take as
   // little necessity as it needs.
@@ -172,6 +184,15 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
       report.warnings = score_warnings(fit.held_out);
     }
   }
+  if (finished && orders) {
+    OrderFit order = fit_order(model, options_.order_epochs, seed_, scorer, fitted_->theta,
+                               population, lessons, workers, progress);
+    finished = order.finished;
+    fitted_->order = std::move(order.theta);
+    fitted_->num_levels = OrderNetwork::levels_of(model.gnn());
+    fitted_->refine = order.steps;
+  }
+  report.refine = refine_steps();
   if (!finished) report.warnings.emplace_back("stopped before the last epoch");
   if (options_.features) {
     std::vector<const InstanceGraph*> graphs;
@@ -183,8 +204,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     fitted_->feature_logits =
         fit_feature_mask(model.gnn(), graphs, predicted, {}, seed_, workers.pool);
   }
-  scorer_.emplace(fitted_->embedding_width, num_targets, options_.hidden);
-  scorer_->transpose_first_weight(fitted_->theta.data(), weight_);
+  use_fitted();
   if (options_.verdict && finished) {
     const std::vector<Instance> judged = judged_instances(instances, check);
     report.verdict = judge(model, explain(model, *this, judged, {}, workers.pool), workers.pool);
@@ -197,6 +217,14 @@ void PGExplainer::set_refine(std::int64_t steps) {
   check_options(options_);
 }
 
+std::int64_t PGExplainer::refine_steps() const {
+  return options_.refine < 0 ? fitted().refine : options_.refine;
+}
+
+bool PGExplainer::reads_structure_alone() const {
+  return fitted().num_targets > 0 && !order_ && refine_steps() == 0;
+}
+
 void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance> instances,
                           ThreadPool& pool) {
   if (const std::size_t features = fitted().feature_logits.size();
@@ -205,8 +233,15 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
         "the explainer scores {} features, the model reads {}; was it fitted to another "
         "model?",
         features, model.gnn().num_features());
+  if (order_ && fitted().num_levels != OrderNetwork::levels_of(model.gnn()))
+    throw_bad_input(
+        "the explainer was fitted to a model whose nodes reach {} hops, this one's reach {}; was "
+        "it "
+        "fitted to another model?",
+        fitted().num_levels - 1, model.gnn().num_hops());
   z_.resize(0, 0);
   projections_.resize(0, 0);
+  order_projections_.resize(0, 0);
   model_ = &model;
   constexpr std::size_t kFew = 32;
   if (model.gnn().task() == Task::graph) return;  // score() embeds each graph for itself
@@ -223,11 +258,18 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   if (instances.size() < kFew || instances.size() * kFew < at(z_.rows())) return;
   const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                       static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t bytes = at(z_.rows()) * at(2 * scorer_->hidden_width()) * sizeof(float);
-  if (bytes > memory / 3) return;
-  projections_.resize(z_.rows(), 2 * scorer_->hidden_width());
-  advise_huge_pages(projections_.data(), bytes);
-  scorer_->project(weight_, z_, projections_, &pool);
+  const auto bytes = [&](const EdgeScorer<float>& scorer) {
+    return at(z_.rows()) * at(2 * scorer.hidden_width()) * sizeof(float);
+  };
+  if (bytes(*scorer_) + (order_ ? bytes(order_->scorer()) : 0) > memory / 3) return;
+  const auto project = [&](const EdgeScorer<float>& scorer, const Matrix<float>& weight,
+                           Matrix<float>& projections) {
+    projections.resize(z_.rows(), 2 * scorer.hidden_width());
+    advise_huge_pages(projections.data(), bytes(scorer));
+    scorer.project(weight, z_, projections, &pool);
+  };
+  project(*scorer_, weight_, projections_);
+  if (order_) project(order_->scorer(), order_->weight(), order_projections_);
 }
 
 void PGExplainer::check_width(const Matrix<float>& z) const {
@@ -244,17 +286,15 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
                     fitted().num_targets, instance.targets.size());
   // Kept between calls: at a few microseconds per instance, fetching memory would show.
   thread_local EdgeScorer<float>::Workspace workspace;
-  thread_local Matrix<float> local_z, local_projections;
+  thread_local Matrix<float> local_z, local_projections, local_order_projections;
+  const Matrix<float>*z = &z_, *projections = &projections_, *order = &order_projections_;
   EdgeScorer<float>::Edges edges{instance.source, instance.target, instance.targets, {}};
-  const auto omega_of = [&](const Matrix<float>& z, const Matrix<float>& projections) {
-    return scorer_->forward(fitted().theta.data(), weight_, z, projections, edges, workspace);
-  };
-  std::span<const float> omega;
   if (projections_.size() > 0) {
     edges.row = instance.nodes;
-    omega = omega_of(z_, projections_);
   } else {
-    const Matrix<float>* z = &local_z;
+    z = &local_z;
+    projections = &local_projections;
+    order = &local_order_projections;
     const Embedding kind = parse_embedding(options_.embedding);
     if (z_.size() > 0) {
       gather_rows<float>(z_, instance.nodes, local_z);
@@ -268,15 +308,35 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
       check_width(*z);
     }
     scorer_->project(weight_, *z, local_projections);
-    omega = omega_of(*z, local_projections);
+    if (order_) order_->scorer().project(order_->weight(), *z, local_order_projections);
   }
+  const std::span<const float> omega =
+      scorer_->forward(fitted().theta.data(), weight_, *z, *projections, edges, workspace);
   Scores scores{{omega.begin(), omega.end()}, fitted().feature_logits};
-  refine_scores(instance, run, options_.refine, scores.edge);
+  put_in_order(instance, *z, *order, edges.row, run, scores.edge);
   if (options_.score == "sigmoid")
     for_each_lanes<float>(scores.edge.size(), [&](std::size_t e, auto n) {
       store_lanes(logistic_of(load_lanes(scores.edge.data() + e, n)), scores.edge.data() + e, n);
     });
   return scores;
+}
+
+void PGExplainer::put_in_order(const InstanceGraph& instance, const Matrix<float>& z,
+                               const Matrix<float>& order_projections, std::span<const NodeId> row,
+                               GnnRun& run, std::vector<float>& score) const {
+  if (!order_ && refine_steps() == 0) return;
+  const EdgePairs pairs(instance.reverse);
+  std::vector<float> of_pair;
+  pairs.mean<float>(score, of_pair);
+  std::vector<float> place = places_of(of_pair);
+  if (order_) {
+    thread_local OrderNetwork::Workspace workspace;
+    thread_local std::vector<float> delta;
+    order_->forward(instance, pairs, z, order_projections, row, workspace, delta);
+    for (std::size_t k = 0; k < place.size(); ++k) place[k] += delta[k];
+  }
+  refine_order(instance, pairs, run, refine_steps(), place);
+  pairs.spread<float>(in_order_of(place, std::move(of_pair)), score);
 }
 
 }  // namespace pgexplainer

@@ -10,6 +10,7 @@
 
 #include "pgexplainer/explain/edge_scorer.h"
 #include "pgexplainer/explain/explainer.h"
+#include "pgexplainer/explain/order_network.h"
 #include "pgexplainer/explain/pg_explainer_options.h"
 
 namespace pgexplainer {
@@ -25,6 +26,9 @@ class PGExplainer final : public Explainer {
     int num_targets = 0;                ///< 0 graphs, 1 nodes, 2 links
     std::vector<float> theta;           ///< Psi, as EdgeScorer lays it out
     std::vector<float> feature_logits;  ///< empty = features were not asked for
+    std::vector<float> order{};         ///< parameters of the order network; empty = none
+    Index num_levels = 0;               ///< of the order network
+    std::int64_t refine = 0;            ///< steps that the option refine leaves to the fit
   };
   PGExplainer(PGExplainerOptions options, std::uint64_t seed, Fitted fitted);
 
@@ -32,6 +36,8 @@ class PGExplainer final : public Explainer {
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   /// The option `refine`, which explaining reads and fitting does not.
   void set_refine(std::int64_t steps);
+  /// Steps of refinement per explanation: the option, or what the fit found necessary.
+  [[nodiscard]] std::int64_t refine_steps() const;
   /// Throws unless fitted.
   [[nodiscard]] const Fitted& fitted() const;
 
@@ -41,18 +47,25 @@ class PGExplainer final : public Explainer {
                 const Workers& workers, const Progress& progress) override;
   void prepare(const ExplainedModel& model, std::span<const Instance> instances,
                ThreadPool& pool) override;
+  [[nodiscard]] bool reads_structure_alone() const override;
   [[nodiscard]] Scores score(const InstanceGraph& instance, GnnRun& run) const override;
 
  private:
+  void use_fitted();
   void check_width(const Matrix<float>& z) const;
+  /// Hands out the scores of an instance in its own order.
+  void put_in_order(const InstanceGraph& instance, const Matrix<float>& z,
+                    const Matrix<float>& order_projections, std::span<const NodeId> row,
+                    GnnRun& run, std::vector<float>& score) const;
 
   PGExplainerOptions options_;
   std::uint64_t seed_;
   std::optional<Fitted> fitted_;
   std::optional<EdgeScorer<float>> scorer_;
   Matrix<float> weight_;  // the first layer's, transposed
+  std::optional<OrderNetwork> order_;
   // Of all nodes of the data that prepare() saw; empty = each instance makes its own.
-  Matrix<float> z_, projections_;
+  Matrix<float> z_, projections_, order_projections_;
   bool embeds_around_ = false;             // each instance from its part of the graph
   const ExplainedModel* model_ = nullptr;  // that prepare() saw
 };

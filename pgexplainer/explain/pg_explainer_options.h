@@ -27,11 +27,12 @@ struct PGExplainerOptions {
   bool verdict = true;
   std::int64_t patience = 0;
   std::string score = "omega";
-  std::int64_t refine = 0;
+  std::int64_t refine = -1;
   bool features = false;
   // The ranking objective.
   bool company = true;
   std::int64_t sharpen = 100;
+  std::int64_t order_epochs = 200;
   std::vector<double> necessity = {0, 0.03, 0.1, 0.3, 1};
   double necessity_floor = 0.1;
   double keep_share_min = 0.05;
@@ -84,9 +85,9 @@ struct PGExplainerOptions {
     field("score", &O::score, Bounds{},
           "what edges are ranked by: omega, or sigmoid (as released; saturates)");
     field(
-        "refine", &O::refine, Bounds{0, 1e6},
+        "refine", &O::refine, Bounds{-1, 1e6},
         "steps that put the edges of each explained instance in the order its own prediction asks "
-        "for: more faithful, slower; 50 do; 0 = the network's order");
+        "for: more faithful, slower; -1 = as many as the fit found necessary, often none");
     field("features", &O::features, Bounds{},
           "also learn which features matter to the population (Appendix D)");
     field("company", &O::company, Bounds{},
@@ -96,6 +97,10 @@ struct PGExplainerOptions {
         "sharpen", &O::sharpen, Bounds{0, 1e9},
         "ranking, graphs in company: go on with whole edges for at most so many epochs, until the "
         "scores are as faithful as gradients; else the most faithful stay; 0 = try weights");
+    field(
+        "order_epochs", &O::order_epochs, Bounds{0, 1e9},
+        "ranking: epochs of a second network, which learns the order of edges within an instance; "
+        "0 = none");
     field("necessity", &O::necessity, Bounds{0, 1e9},
           "ranking: weights of removing against keeping, tried in turn until the scores are as "
           "faithful as gradients; else the most faithful stay; with --sharpen the first");

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <span>
 
-#include "pgexplainer/explain/edge_pairs.h"
 #include "pgexplainer/explain/explained_row.h"
 #include "pgexplainer/explain/keep_remove.h"
 #include "pgexplainer/explain/occlusion.h"
@@ -21,6 +20,7 @@ constexpr float kStep = 0.03F;  // no score moves further per step
 constexpr float kNudge = 0.2F;  // towards occlusion, at the second start
 constexpr double kStill = 0.1;  // gradients below this share of the mean one hardly count
 constexpr double kLeastShare = 0.05, kMostShare = 0.7;
+constexpr std::int64_t kSearchSteps = 50;  // from each start
 
 /// The t-th of a sequence that fills [0, 1) evenly at any length: fractional parts of multiples of
 /// the golden ratio.
@@ -36,16 +36,6 @@ double root_mean_square(std::span<const float> values) {
   for (const float value : values)
     squares += static_cast<double>(value) * static_cast<double>(value);
   return std::sqrt(squares / static_cast<double>(values.size()));
-}
-
-/// Mean 0 and, unless all are the same, standard deviation 1.
-void standardise(std::vector<float>& values) {
-  double mean = 0;
-  for (const float value : values) mean += static_cast<double>(value);
-  mean /= static_cast<double>(values.size());
-  for (float& value : values) value -= static_cast<float>(mean);
-  const auto unit = static_cast<float>(std::max(root_mean_square(values), 1e-6));
-  for (float& value : values) value /= unit;
 }
 
 /// One instance with its predicted class c; a value per pair of edges.
@@ -99,43 +89,55 @@ class Refinement {
   std::vector<float> m_, mask_, dmask_, dm_, dlogits_, dw_, gradient_;
 };
 
-/// The values, handed out in the order of w; of equal ones the next is the next smaller number.
-std::vector<float> in_order_of(std::span<const float> w, std::vector<float> values) {
-  std::vector<std::size_t> order(w.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return w[a] > w[b]; });
-  std::sort(values.begin(), values.end(), std::greater<>());
-  for (std::size_t rank = 1; rank < values.size(); ++rank)
-    values[rank] = std::min(values[rank], std::nextafter(values[rank - 1], -HUGE_VALF));
-  std::vector<float> result(w.size());
-  for (std::size_t rank = 0; rank < order.size(); ++rank) result[order[rank]] = values[rank];
-  return result;
-}
-
 }  // namespace
 
-void refine_scores(const InstanceGraph& instance, GnnRun& run, std::int64_t steps,
-                   std::vector<float>& score) {
-  const EdgePairs pairs(instance.reverse);
+std::vector<float> places_of(std::span<const float> pair_score) {
+  std::vector<float> place(pair_score.begin(), pair_score.end());
+  if (place.empty()) return place;
+  double mean = 0;
+  for (const float value : place) mean += static_cast<double>(value);
+  mean /= static_cast<double>(place.size());
+  for (float& value : place) value -= static_cast<float>(mean);
+  const auto unit = static_cast<float>(std::max(root_mean_square(place), 1e-6));
+  for (float& value : place) value /= unit;
+  return place;
+}
+
+void refine_order(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run,
+                  std::int64_t steps, std::vector<float>& place) {
   if (steps == 0 || pairs.count() < 2) return;  // nothing to rank
+  Refinement(instance, pairs, run).descend(steps, place);
+}
+
+std::vector<float> search_order(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run,
+                                std::span<const float> place) {
+  std::vector<float> here(place.begin(), place.end());
+  if (pairs.count() < 2) return here;
   Refinement refinement(instance, pairs, run);
-  std::vector<float> plain;
-  pairs.mean<float>(score, plain);
-  std::vector<float> near_plain = plain;
-  standardise(near_plain);
-  std::vector<float> near_occlusion;
-  pairs.mean<float>(Occlusion({}).score(instance, run).edge, near_occlusion);
-  standardise(near_occlusion);
-  for (std::size_t k = 0; k < plain.size(); ++k)
-    near_occlusion[k] = near_plain[k] + kNudge * near_occlusion[k];
-  refinement.descend(steps, near_plain);
-  refinement.descend(steps, near_occlusion);
+  std::vector<float> loss;
+  pairs.mean<float>(Occlusion({}).score(instance, run).edge, loss);
+  std::vector<float> near_occlusion = places_of(loss);
+  for (std::size_t k = 0; k < here.size(); ++k)
+    near_occlusion[k] = here[k] + kNudge * near_occlusion[k];
+  refinement.descend(kSearchSteps, here);
+  refinement.descend(kSearchSteps, near_occlusion);
   const auto gap = [&](std::span<const float> w) {
     return keep_and_remove(instance, pairs, w, refinement.predicted(), run).small_gap();
   };
-  const bool plain_wins = gap(near_plain) >= gap(near_occlusion);
-  pairs.spread<float>(in_order_of(plain_wins ? near_plain : near_occlusion, plain), score);
+  return gap(here) >= gap(near_occlusion) ? here : near_occlusion;
+}
+
+std::vector<float> in_order_of(std::span<const float> place, std::vector<float> pair_score) {
+  std::vector<std::size_t> order(place.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return place[a] > place[b]; });
+  std::sort(pair_score.begin(), pair_score.end(), std::greater<>());
+  for (std::size_t rank = 1; rank < pair_score.size(); ++rank)
+    pair_score[rank] = std::min(pair_score[rank], std::nextafter(pair_score[rank - 1], -HUGE_VALF));
+  std::vector<float> result(place.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) result[order[rank]] = pair_score[rank];
+  return result;
 }
 
 }  // namespace pgexplainer

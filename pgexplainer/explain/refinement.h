@@ -8,25 +8,39 @@
 //   loss_t = -P_c(G with weights m(r_t)) + P_c(G with weights 1 - m(s_t)),   m(r) as in
 //   ranking_objective.h without noise, shares r_t and s_t from 5 to 70 %, spread over the steps.
 //
-// The objective has many valleys, so two starts are tried, the scores and the scores moved a little
-// towards occlusion (what P_c loses without an edge); the order with the larger measured gap of
-// keep_remove.h wins. Lengths are in units of the standard deviation of the instance's scores, so
-// that the network decides what is far apart and the steps what is close together, and edges that
-// hardly matter hardly move. Only the order is kept: the network's own scores are handed out again
-// in it, so that scores of different instances compare as before. Source: our own measurements,
+// Lengths are in units of the standard deviation of the instance's scores, so that the network
+// decides what is far apart and the steps what is close together, and edges that hardly matter
+// hardly move. Only the order is kept: the network's own scores are handed out again in it, so that
+// scores of different instances compare as before. Source: our own measurements,
 // docs/reliability.md.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "pgexplainer/explain/edge_pairs.h"
 #include "pgexplainer/model/instance_graph.h"
 
 namespace pgexplainer {
 
-/// Reorders the scores, one per local edge, with so many steps from each start; both directions of
-/// an edge then have the same. No steps: leaves them alone.
-void refine_scores(const InstanceGraph& instance, GnnRun& run, std::int64_t steps,
-                   std::vector<float>& score);
+// Orders are given by a place per pair of edges, higher = earlier.
+
+/// The scores of pairs as places: mean 0 and, unless all are the same, standard deviation 1.
+std::vector<float> places_of(std::span<const float> pair_score);
+
+/// Moves the places with so many steps.
+void refine_order(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run,
+                  std::int64_t steps, std::vector<float>& place);
+
+/// The objective has many valleys: refines from these places and from these moved a little towards
+/// occlusion (what P_c loses without an edge), and returns the places with the larger gap of
+/// keep_remove.h. One evaluation of the network per edge, and some two hundred more.
+std::vector<float> search_order(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run,
+                                std::span<const float> place);
+
+/// The scores of pairs, handed out again in the order of the places; of equal ones the next is the
+/// next smaller number, so that the order among them shows.
+std::vector<float> in_order_of(std::span<const float> place, std::vector<float> pair_score);
 
 }  // namespace pgexplainer

@@ -1,5 +1,6 @@
 #include "pgexplainer/io/explainer_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -14,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "pgexplainer explainer";
-constexpr const char* kVersion = "3";  // 1 and 2 had other options
+constexpr const char* kVersion = "4";
+constexpr const char* kOldVersion = "3";  // without order networks; 1 and 2 had other options
 constexpr const char* kFeatureLogits = "feature_logits";
 
 /// Throws unless it is valid JSON.
@@ -73,11 +75,13 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
         "metadata); make one with `pgexplainer fit`",
         where, kFormat);
   const auto version = content.metadata.find("version");
-  if (version == content.metadata.end() || version->second != kVersion)
+  if (version == content.metadata.end() ||
+      (version->second != kVersion && version->second != kOldVersion))
     throw_bad_input(
-        "{}: explainer format version '{}' is not known; this program reads version {}: fit the "
-        "explainer again",
-        where, version == content.metadata.end() ? "" : version->second, kVersion);
+        "{}: explainer format version '{}' is not known; this program reads versions {} and {}: "
+        "fit "
+        "the explainer again",
+        where, version == content.metadata.end() ? "" : version->second, kOldVersion, kVersion);
   const json options_json = parse_object(content, "options", where);
   const auto options =
       options_from_json<PGExplainerOptions>(options_json, where + ": metadata 'options'");
@@ -104,17 +108,28 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
   } catch (const Error& error) {
     throw_bad_input("{}: metadata 'options': {}", where, error.what());
   }
-  const EdgeScorer<float> scorer(fitted.embedding_width, fitted.num_targets, options.hidden);
-  fitted.theta.resize(scorer.layout().size());
-  for (const Parameter& p : scorer.layout().parameters()) {
-    const std::vector<float> values = tensor_values(content, p.name, p.shape, where);
-    std::copy(values.begin(), values.end(),
-              fitted.theta.begin() + static_cast<std::ptrdiff_t>(p.offset));
+  std::vector<std::string> known{kFeatureLogits};
+  const auto read_parameters = [&](const EdgeScorer<float>& scorer, std::vector<float>& theta) {
+    theta.resize(scorer.layout().size());
+    for (const Parameter& p : scorer.layout().parameters()) {
+      const std::vector<float> values = tensor_values(content, p.name, p.shape, where);
+      std::copy(values.begin(), values.end(),
+                theta.begin() + static_cast<std::ptrdiff_t>(p.offset));
+      known.push_back(p.name);
+    }
+  };
+  read_parameters(EdgeScorer<float>(fitted.embedding_width, fitted.num_targets, options.hidden),
+                  fitted.theta);
+  if (shape.contains("order_levels")) {
+    fitted.num_levels = static_cast<Index>(integer("order_levels", 0, 1 << 20));
+    const OrderNetwork order(fitted.embedding_width, fitted.num_targets, fitted.num_levels, seed);
+    read_parameters(order.scorer(), fitted.order);
   }
+  if (shape.contains("refine")) fitted.refine = integer("refine", 0, 1'000'000);
   if (content.tensors.contains(kFeatureLogits))
     fitted.feature_logits = tensor_values(content, kFeatureLogits, {}, where);
   for (const auto& [name, tensor] : content.tensors)
-    if (!scorer.layout().find(name) && name != kFeatureLogits)
+    if (std::find(known.begin(), known.end(), name) == known.end())
       throw_bad_input("{}: the tensor {} is unknown", where, name);
 
   ExplainerFile file;
@@ -126,20 +141,31 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
 void write_explainer(const std::filesystem::path& path, const PGExplainer& explainer,
                      const json& fit) {
   const PGExplainer::Fitted& fitted = explainer.fitted();
-  const EdgeScorer<float> scorer(fitted.embedding_width, fitted.num_targets,
-                                 explainer.options().hidden);
+  json shape = {{"embedding_width", fitted.embedding_width},
+                {"num_targets", fitted.num_targets},
+                {"seed", explainer.seed()},
+                {"refine", fitted.refine}};
   Safetensors content;
+  const auto write_parameters = [&](const EdgeScorer<float>& scorer,
+                                    const std::vector<float>& theta) {
+    for (const Parameter& p : scorer.layout().parameters())
+      content.tensors[p.name] = make_tensor(std::span(theta).subspan(p.offset, p.size), p.shape);
+  };
+  write_parameters(
+      EdgeScorer<float>(fitted.embedding_width, fitted.num_targets, explainer.options().hidden),
+      fitted.theta);
+  if (!fitted.order.empty()) {
+    shape["order_levels"] = fitted.num_levels;
+    write_parameters(
+        OrderNetwork(fitted.embedding_width, fitted.num_targets, fitted.num_levels, fitted.order)
+            .scorer(),
+        fitted.order);
+  }
   content.metadata = {{"format", kFormat},
                       {"version", kVersion},
                       {"options", options_to_json(explainer.options()).dump()},
-                      {"shape", json({{"embedding_width", fitted.embedding_width},
-                                      {"num_targets", fitted.num_targets},
-                                      {"seed", explainer.seed()}})
-                                    .dump()},
+                      {"shape", shape.dump()},
                       {"fit", fit.dump()}};
-  for (const Parameter& p : scorer.layout().parameters())
-    content.tensors[p.name] =
-        make_tensor(std::span(fitted.theta).subspan(p.offset, p.size), p.shape);
   if (!fitted.feature_logits.empty())
     content.tensors[kFeatureLogits] = make_tensor(
         fitted.feature_logits, {static_cast<std::int64_t>(fitted.feature_logits.size())});

@@ -39,6 +39,7 @@ nlohmann::ordered_json report_of(const FitReport& report) {
           {"restarts", report.restarts},
           {"necessity", report.necessity},
           {"sharpened", report.sharpened},
+          {"refine", report.refine},
           {"held_out", report.held_out},
           {"verdict", report.verdict ? to_json(*report.verdict) : nlohmann::ordered_json()},
           {"warnings", report.warnings}};
@@ -123,8 +124,9 @@ class ExplainerHandle {
     if (const auto* explainer = dynamic_cast<const PGExplainer*>(explainer_.get());
         explainer && fitted_) {
       const PGExplainer::Fitted& fitted = explainer->fitted();
-      learnt = py::make_tuple(fitted.embedding_width, fitted.num_targets, fitted.theta,
-                              fitted.feature_logits);
+      learnt =
+          py::make_tuple(fitted.embedding_width, fitted.num_targets, fitted.theta,
+                         fitted.feature_logits, fitted.order, fitted.num_levels, fitted.refine);
     }
     return py::make_tuple(method_, seed_, to_python(options_), fitted_, learnt, report());
   }
@@ -137,9 +139,10 @@ class ExplainerHandle {
     const py::tuple learnt = state[4];
     handle->explainer_ = std::make_unique<PGExplainer>(
         options_from_json<PGExplainerOptions>(handle->options_, "options"), handle->seed_,
-        PGExplainer::Fitted{learnt[0].cast<Index>(), learnt[1].cast<int>(),
-                            learnt[2].cast<std::vector<float>>(),
-                            learnt[3].cast<std::vector<float>>()});
+        PGExplainer::Fitted{
+            learnt[0].cast<Index>(), learnt[1].cast<int>(), learnt[2].cast<std::vector<float>>(),
+            learnt[3].cast<std::vector<float>>(), learnt[4].cast<std::vector<float>>(),
+            learnt[5].cast<Index>(), learnt[6].cast<std::int64_t>()});
     return handle;
   }
 

@@ -28,14 +28,14 @@ def as_array(name: str, values: Any, dtype: npt.DTypeLike | None = None) -> Arra
         raise Error(f"{name}: cannot be read as an array of numbers: {error}") from None
 
 
-def whole(name: str, value: Any) -> int:
-    """A whole number from 0 on.
+def whole(name: str, value: Any, least: int = 0) -> int:
+    """A whole number from ``least`` on.
 
     >>> whole("seed", 3)
     3
     """
-    if not isinstance(value, numbers.Integral) or value < 0:
-        raise Error(f"{name} is {value!r}, expected a whole number from 0 on")
+    if not isinstance(value, numbers.Integral) or value < least:
+        raise Error(f"{name} is {value!r}, expected a whole number from {least} on")
     return int(value)
 
 

@@ -194,12 +194,13 @@ class PGExplainer(Explainer):
 
     @property
     def refine(self) -> int:
-        """Steps that sharpen the scores of each explained instance; can be set at any time."""
+        """Steps that put the edges of each explained instance in its own order; -1 = as many as the
+        fit found necessary. Can be set at any time."""
         return int(self.options["refine"])
 
     @refine.setter
     def refine(self, steps: int) -> None:
-        self._inner.set_refine(whole("refine", steps))
+        self._inner.set_refine(whole("refine", steps, -1))
 
     def save(self, path: Path) -> None:
         """Writes a .safetensors file, for `load` and `pgexplainer explain --explainer`."""

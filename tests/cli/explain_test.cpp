@@ -162,10 +162,11 @@ TEST_F(ExplainVerb, WritesTheChosenEdgesAloneWhenTheyAreChosen) {
 }
 
 TEST_F(ExplainVerb, RefinesTheScoresOfAFittedExplainerWhenAsked) {
-  run(fitted("--instances 40:44", "plain.jsonl"));
-  run(fitted("--instances 40:44 --refine 0", "zero.jsonl"));
+  run(fitted("--instances 40:44", "default.jsonl"));
+  run(fitted("--instances 40:44 --refine -1", "chosen.jsonl"));
+  run(fitted("--instances 40:44 --refine 0", "plain.jsonl"));
   run(fitted("--instances 40:44 --refine 50", "refined.jsonl"));
-  EXPECT_EQ(bytes(file("zero.jsonl")), bytes(file("plain.jsonl")));
+  EXPECT_EQ(bytes(file("chosen.jsonl")), bytes(file("default.jsonl")));
   const auto plain = read_explanations(file("plain.jsonl"));
   const auto refined = read_explanations(file("refined.jsonl"));
   ASSERT_EQ(refined.size(), plain.size());
@@ -176,7 +177,7 @@ TEST_F(ExplainVerb, RefinesTheScoresOfAFittedExplainerWhenAsked) {
   }
   EXPECT_GE(changed, 1);
   expect_refused(explain("--method grad --refine 5", "x.jsonl"), "--refine is for pgexplainer");
-  expect_refused(fitted("--refine -1", "x.jsonl"), "refine");
+  expect_refused(fitted("--refine -2", "x.jsonl"), "refine");
 }
 
 TEST_F(ExplainVerb, RefusesOrSamplesInstancesWithTooManyEdges) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "pgexplainer/core/index.h"
 #include "tests/support/gradient_check.h"
 
@@ -17,11 +19,13 @@ struct Problem {
   std::vector<T> theta;
   Matrix<T> z, weight{}, projections{};
   std::vector<NodeId> source, target, targets, row;
+  std::vector<NodeId> nodes_within{};  ///< of each level
+  Matrix<T> local_z{}, local{};        ///< of the five nodes, at their levels
   typename EdgeScorer<T>::Workspace workspace{};
 
   Problem(int explained, const std::vector<std::int64_t>& hidden, std::size_t edges,
-          std::uint64_t seed)
-      : width(3), scorer(width, explained, hidden) {
+          std::uint64_t seed, Index levels = 0)
+      : width(3), scorer(width, explained, hidden, levels) {
     RandomStream random(seed, RandomPurpose::test);
     theta.resize(scorer.layout().size());
     for (T& t : theta) t = static_cast<T>(random.normal());
@@ -32,17 +36,32 @@ struct Problem {
       target.push_back(node());
     }
     for (int k = 0; k < explained; ++k) targets.push_back(node());
-    if (random.below(2) == 1) row = {6, 0, 3, 2, 5};  // of the five nodes
+    if (levels > 0 || random.below(2) == 1) row = {6, 0, 3, 2, 5};  // of the five nodes
+    for (Index level = 0; level < levels; ++level)
+      nodes_within.push_back(static_cast<NodeId>(random.below(6)));
+    std::sort(nodes_within.begin(), nodes_within.end());
+    if (levels > 0) nodes_within.back() = 5;
+  }
+
+  [[nodiscard]] bool has_levels() const { return !nodes_within.empty(); }
+  [[nodiscard]] Index level_of(NodeId node) const {
+    return std::upper_bound(nodes_within.begin(), nodes_within.end(), node) - nodes_within.begin();
   }
 
   [[nodiscard]] typename EdgeScorer<T>::Edges edges() const {
-    return {source, target, targets, row};
+    return {source, target, targets, has_levels() ? std::span<const NodeId>() : row};
   }
 
   std::vector<T> omega() {
     scorer.transpose_first_weight(theta.data(), weight);
     scorer.project(weight, z, projections);
-    const auto all = scorer.forward(theta.data(), weight, z, projections, edges(), workspace);
+    if (has_levels()) {
+      scorer.place(weight, projections, row, nodes_within, local);
+      local_z.resize(5, width);
+      for (Index k = 0; k < 5; ++k) local_z.row(k) = z.row(row[at(k)]);
+    }
+    const auto all = scorer.forward(theta.data(), weight, has_levels() ? local_z : z,
+                                    has_levels() ? local : projections, edges(), workspace);
     return {all.begin(), all.end()};
   }
 
@@ -50,13 +69,20 @@ struct Problem {
   std::vector<T> gradient(const std::vector<T>& factor) {
     Matrix<T> dprojections = Matrix<T>::Zero(projections.rows(), projections.cols());
     std::vector<T> dtheta(theta.size(), T(0));
-    scorer.backward(theta.data(), z, projections, edges(), factor, workspace, dtheta.data(),
-                    dprojections);
+    if (has_levels()) {
+      Matrix<T> dlocal = Matrix<T>::Zero(local.rows(), local.cols());
+      scorer.backward(theta.data(), local_z, local, edges(), factor, workspace, dtheta.data(),
+                      dlocal);
+      scorer.place_backward(dlocal, row, nodes_within, dprojections, dtheta.data());
+    } else {
+      scorer.backward(theta.data(), z, projections, edges(), factor, workspace, dtheta.data(),
+                      dprojections);
+    }
     scorer.project_backward(z, dprojections, dtheta.data());
     return dtheta;
   }
 
-  /// The plain MLP on [z_i; z_j; z of the targets].
+  /// The plain MLP on [z_i; z_j; z of the targets; level of i; level of j].
   [[nodiscard]] double slow_omega(std::size_t e) const {
     std::vector<double> in;
     std::vector<NodeId> nodes = {source[e], target[e]};
@@ -64,6 +90,9 @@ struct Problem {
     for (const NodeId node : nodes)
       for (Index d = 0; d < width; ++d)
         in.push_back(static_cast<double>(z(row.empty() ? node : row[at(node)], d)));
+    for (const NodeId node : {source[e], target[e]})
+      for (Index level = 0; level < scorer.num_levels(); ++level)
+        in.push_back(level == level_of(node) ? 1.0 : 0.0);
     const auto& parameters = scorer.layout().parameters();
     for (std::size_t p = 0; p < parameters.size(); p += 2) {
       const T* weights = theta.data() + parameters[p].offset;
@@ -95,7 +124,8 @@ Problem<T> random_problem() {
   // 16, 64 and 80 are whole vectors of floats.
   static const std::vector<std::vector<std::int64_t>> kHidden = {{}, {8}, {8, 4}, {16}, {64}, {80}};
   return {*rc::gen::inRange(0, 3), *rc::gen::elementOf(kHidden),
-          *rc::gen::inRange<std::size_t>(0, 20), *rc::gen::inRange<std::uint64_t>(0, 1'000'000)};
+          *rc::gen::inRange<std::size_t>(0, 20), *rc::gen::inRange<std::uint64_t>(0, 1'000'000),
+          *rc::gen::inRange<Index>(0, 4)};
 }
 
 RC_GTEST_PROP(EdgeScorer, IsTheMlpOfTheConcatenatedEmbeddings, ()) {
@@ -138,14 +168,16 @@ RC_GTEST_PROP(EdgeScorer, GradientIsThatOfCentralDifferences, ()) {
 RC_GTEST_PROP(EdgeScorer, GradientInFloatIsTheSameUpToRounding, ()) {
   Problem problem = random_problem<float>();
   Problem<double> exact(problem.scorer.num_targets(), {}, 0, 0);
-  exact.scorer = EdgeScorer<double>(problem.width, problem.scorer.num_targets(),
-                                    hidden_widths(problem.scorer.layout()));
+  exact.scorer =
+      EdgeScorer<double>(problem.width, problem.scorer.num_targets(),
+                         hidden_widths(problem.scorer.layout()), problem.scorer.num_levels());
   exact.theta.assign(problem.theta.begin(), problem.theta.end());
   exact.z = problem.z.cast<double>();
   exact.source = problem.source;
   exact.target = problem.target;
   exact.targets = problem.targets;
   exact.row = problem.row;
+  exact.nodes_within = problem.nodes_within;
   const std::vector<double> factor = random_factors(problem.source.size());
   problem.omega();
   exact.omega();

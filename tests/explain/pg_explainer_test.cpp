@@ -76,6 +76,8 @@ TEST_P(AnyObjective, GivesTheSameBitsForAnyNumberOfThreads) {
     PGExplainer again(options(), 5);
     EXPECT_EQ(fit(again, p->model, instances, threads).loss, expected.loss);
     EXPECT_TRUE(same_floats(again.fitted().theta, first.fitted().theta));
+    EXPECT_TRUE(same_floats(again.fitted().order, first.fitted().order));
+    EXPECT_EQ(again.fitted().refine, first.fitted().refine);
     EXPECT_TRUE(same_floats(again.fitted().feature_logits, first.fitted().feature_logits));
     const std::vector<Explanation> others = explain(again, p->model, instances, threads);
     ASSERT_EQ(others.size(), explained.size());
@@ -108,6 +110,8 @@ TEST_P(AnyObjective, GivesTheSameBitsForAnyNumberOfRanks) {
           PGExplainer together(o, 5);
           const FitReport report = together.fit(p->model, instances, {pool, communicator}, {});
           EXPECT_TRUE(same_floats(together.fitted().theta, alone.fitted().theta)) << ranks;
+          EXPECT_TRUE(same_floats(together.fitted().order, alone.fitted().order)) << ranks;
+          EXPECT_EQ(report.refine, expected.refine);
           EXPECT_TRUE(same_floats(together.fitted().feature_logits, alone.fitted().feature_logits));
           EXPECT_EQ(report.loss, expected.loss);
           EXPECT_EQ(report.necessity, expected.necessity);
@@ -529,6 +533,8 @@ TEST(PGExplainer, TakesTheFirstNecessityNearlyAsFaithfulAsGradientsOrTheBest) {
     const SmallProblem p(small_tree_cycles(1), {6, 6, 6}, network);
     const std::vector<Instance> instances = instances_between(31, 41);
     PGExplainerOptions options = quick_options();
+    options.order_epochs = 0;  // the order of the explanation network itself
+    options.refine = 0;
     options.holdout = 0;
     options.epochs = 20;
     options.lr = 0.05;
@@ -564,6 +570,8 @@ TEST(PGExplainer, GoesOnWithWholeEdgesUntilGraphsAreAsFaithfulAsGradients) {
     const SmallProblem p(small_ba_2motifs(1), {6, 6, 6}, network);
     const std::vector<Instance> instances = instances_between(0, 12);
     PGExplainerOptions options = quick_options();
+    options.order_epochs = 0;  // the order of the explanation network itself
+    options.refine = 0;
     options.holdout = 0;
     options.lr = 0.02;
     options.necessity = {0};

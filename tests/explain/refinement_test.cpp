@@ -17,6 +17,17 @@ std::vector<float> random_scores(std::size_t edges, std::uint64_t seed) {
   return score;
 }
 
+/// As PGExplainer does it without an order network.
+void refine_scores(const InstanceGraph& graph, GnnRun& run, std::int64_t steps,
+                   std::vector<float>& score) {
+  const EdgePairs pairs(graph.reverse);
+  std::vector<float> of_pair;
+  pairs.mean<float>(score, of_pair);
+  std::vector<float> place = places_of(of_pair);
+  refine_order(graph, pairs, run, steps, place);
+  pairs.spread<float>(in_order_of(place, of_pair), score);
+}
+
 double gap_of(const InstanceGraph& graph, const std::vector<float>& score, GnnRun& run) {
   const EdgePairs pairs(graph.reverse);
   std::vector<float> pair_score;
@@ -71,7 +82,7 @@ TEST(Refinement, LeavesFarApartWhatTheScoresHoldFarApart) {
   std::vector<float> above(at(pairs.count())), score, after;
   for (std::size_t k = 0; k < above.size(); ++k) above[k] = k % 2 == 0 ? 1.0F : -1.0F;
   pairs.spread<float>(above, score);
-  refine_scores(graph, *run, 10, score);  // 10 steps of 0.03, and a little of occlusion
+  refine_scores(graph, *run, 30, score);  // 30 steps of 0.03
   pairs.mean<float>(score, after);
   for (std::size_t k = 0; k < above.size(); ++k) EXPECT_NEAR(after[k], above[k], 1e-5);
 }
@@ -99,10 +110,32 @@ TEST(Refinement, LeavesAloneWhatCannotBeRanked) {
   for (const std::int64_t id : {0, 5}) {
     InstanceGraph graph;
     p.model.new_cutter().cut({id}, graph);
-    std::vector<float> score(graph.edges.size(), 2.0F);
-    const std::vector<float> before = score;
-    refine_scores(graph, *run, 5, score);
-    EXPECT_EQ(score, before);
+    const EdgePairs pairs(graph.reverse);
+    std::vector<float> place = places_of(std::vector<float>(at(pairs.count()), 2.0F));
+    const std::vector<float> before = place;
+    refine_order(graph, pairs, *run, 5, place);
+    EXPECT_EQ(place, before);
+    EXPECT_EQ(search_order(graph, pairs, *run, place), before);
+  }
+}
+
+TEST(Refinement, SearchIsAtLeastAsFaithfulAsItsFirstStart) {
+  const SmallProblem p(small_ba_2motifs(1));
+  const auto run = p.gnn->new_run();
+  for (std::int64_t id = 0; id < 6; ++id) {
+    InstanceGraph graph;
+    p.model.new_cutter().cut({id}, graph);
+    const EdgePairs pairs(graph.reverse);
+    std::vector<float> of_pair;
+    pairs.mean<float>(random_scores(graph.edges.size(), at(id)), of_pair);
+    const auto c = at(predict(graph, *run, {}).predicted_class());
+    const auto gap = [&](const std::vector<float>& place) {
+      return keep_and_remove(graph, pairs, place, c, *run).small_gap();
+    };
+    const std::vector<float> start = places_of(of_pair);
+    std::vector<float> refined = start;
+    refine_order(graph, pairs, *run, 50, refined);
+    EXPECT_GE(gap(search_order(graph, pairs, *run, start)), gap(refined));
   }
 }
 
@@ -121,7 +154,10 @@ TEST(Refinement, ManagesEqualScores) {
 TEST(Refinement, IsWhatTheOptionDoes) {
   const SmallProblem p(small_tree_cycles(1));
   const std::vector<Instance> instances = instances_between(0, 10);
-  PGExplainer explainer(quick_options(), 0);
+  PGExplainerOptions fast = quick_options();
+  fast.order_epochs = 0;
+  fast.refine = 0;
+  PGExplainer explainer(fast, 0);
   fit(explainer, p.model, instances);
   ThreadPool pool(1);
   ExplainOptions options;
@@ -137,7 +173,7 @@ TEST(Refinement, IsWhatTheOptionDoes) {
     refine_scores(graph, *run, 7, expected);
     EXPECT_EQ(refined[i].score, expected);
   }
-  EXPECT_THROW(explainer.set_refine(-1), Error);
+  EXPECT_THROW(explainer.set_refine(-2), Error);
 }
 
 }  // namespace

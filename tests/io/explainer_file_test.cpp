@@ -38,6 +38,8 @@ TEST(ExplainerFile, LoadedExplainerGivesTheSameBits) {
       EXPECT_EQ(file.explainer->seed(), explainer.seed());
       EXPECT_EQ(options_to_json(file.explainer->options()), options_to_json(explainer.options()));
       EXPECT_TRUE(same_floats(file.explainer->fitted().theta, explainer.fitted().theta));
+      EXPECT_TRUE(same_floats(file.explainer->fitted().order, explainer.fitted().order));
+      EXPECT_EQ(explainer.fitted().order.empty(), std::string(objective) == "paper");
       const std::vector<Instance> instances = instances_between(0, 12);
       const std::vector<Explanation> before = explain(explainer, p->model, instances);
       const std::vector<Explanation> after = explain(*file.explainer, p->model, instances);
@@ -46,6 +48,32 @@ TEST(ExplainerFile, LoadedExplainerGivesTheSameBits) {
         EXPECT_FALSE(after[i].feature_score.empty());
       }
     }
+}
+
+// Version 3 had neither order networks nor steps found by the fit.
+TEST(ExplainerFile, ExplainersOfTheVersionBeforeAreRead) {
+  const TemporaryFolder folder;
+  const SmallProblem p(small_tree_cycles(1));
+  PGExplainerOptions options = quick_options();
+  options.order_epochs = 0;
+  options.refine = 0;
+  PGExplainer explainer(options, 4);
+  fit(explainer, p.model, instances_between(0, 12));
+  write_explainer(folder / "new.safetensors", explainer, nullptr);
+  Safetensors content = read_safetensors(folder / "new.safetensors");
+  content.metadata["version"] = "3";
+  auto stored = nlohmann::json::parse(content.metadata["options"]);
+  stored.erase("order_epochs");
+  content.metadata["options"] = stored.dump();
+  auto shape = nlohmann::json::parse(content.metadata["shape"]);
+  shape.erase("refine");
+  content.metadata["shape"] = shape.dump();
+  write_safetensors(folder / "old.safetensors", content);
+  const ExplainerFile old = read_explainer(folder / "old.safetensors");
+  const std::vector<Instance> instances = instances_between(0, 12);
+  const auto before = explain(explainer, p.model, instances);
+  const auto after = explain(*old.explainer, p.model, instances);
+  for (std::size_t i = 0; i < before.size(); ++i) expect_same_explanation(after[i], before[i]);
 }
 
 TEST(ExplainerFile, UnfittedExplainerIsNotWritten) {
@@ -98,6 +126,8 @@ TEST_F(DamagedExplainer, TensorsAreChecked) {
         c.tensors["mlp.0.bias"] = make_tensor(std::vector<float>(3, 0.0F), {3});
       },
       {"mlp.0.bias", "(3,)", "(8,)"});
+  expect_refused([](Safetensors& c) { c.tensors.erase("order.2.bias"); },
+                 {"order.2.bias", "missing"});
   expect_refused([](Safetensors& c) { c.tensors["extra"] = c.tensors["mlp.0.bias"]; },
                  {"extra", "unknown"});
   for (const float bad :
@@ -138,6 +168,9 @@ TEST_F(DamagedExplainer, MetadataAreChecked) {
   expect_value_refused("shape", "embedding_width", "18", {"embedding_width"});
   expect_value_refused("shape", "num_targets", 3, {"num_targets"});
   expect_value_refused("shape", "num_targets", 2, {"mlp.0.weight"});
+  expect_value_refused("shape", "order_levels", 3, {"order.0.weight", "(64, 62)", "(64, 60)"});
+  expect_value_refused("shape", "order_levels", -1, {"order_levels"});
+  expect_value_refused("shape", "refine", -1, {"refine"});
   expect_value_refused("shape", "seed", "one", {"seed"});
   expect_value_refused("shape", "seed", -1, {"seed"});
 }

@@ -76,7 +76,8 @@ def twin_graphs(native_graphs):
 
 
 METHODS = {
-    "pgexplainer": {"epochs": 3, "restarts": 0, "necessity": [0.1], "sharpen": 0},
+    "pgexplainer": {"epochs": 3, "restarts": 0, "necessity": [0.1], "sharpen": 0,
+                    "order_epochs": 0, "refine": 0},
     "gnnexplainer": {"epochs": 10},
     "grad": {},
     "gradient": {},

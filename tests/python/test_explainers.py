@@ -134,9 +134,9 @@ def test_scores_can_be_refined_after_fitting(explainer, model, data):
     assert_same(sharp.explain(data, 75), asked.explain(data, 75))
     assert any(not np.array_equal(sharp.explain(data, node).score, explainer.explain(data, node).score)
                for node in (74, 75, 76))  # an order may be good as it is
-    assert (sharp.refine, explainer.refine) == (50, 0)
+    assert (sharp.refine, explainer.refine) == (50, -1)
     assert_same(explainer.explain(data, 75), before)
-    sharp.refine = 0
+    sharp.refine = -1
     assert_same(sharp.explain(data, 75), before)
 
 

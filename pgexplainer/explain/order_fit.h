@@ -1,0 +1,38 @@
+// Teaches the order network, and finds out how many steps of refinement explanations need besides.
+//
+// Lessons are some instances of the fit whose order is searched for (refinement.h). Two networks,
+// each taught half of them, are tried on the other half, with more and more steps of refinement
+// after them: the fewest with which the orders are as faithful as those of gradients, occlusion and
+// GNNExplainer will do. Then one network is taught all lessons.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pgexplainer/core/progress.h"
+#include "pgexplainer/explain/edge_scorer.h"
+#include "pgexplainer/explain/explained_model.h"
+#include "pgexplainer/explain/population.h"
+#include "pgexplainer/parallel/workers.h"
+
+namespace pgexplainer {
+
+/// Some of the instances, evenly chosen: what they cost does not grow with the population.
+std::vector<std::size_t> choose_lessons(std::span<const std::size_t> train);
+
+struct OrderFit {
+  std::vector<float> theta;  ///< of an OrderNetwork; empty = there is none
+  std::int64_t steps = 0;    ///< of refinement after it
+  double gap = 0;            ///< of lessons that were not taught, with these steps; mean
+  double rival_gap = 0;      ///< the largest of the other methods, on the same lessons
+  std::int64_t lessons = 0;
+  bool finished = true;  ///< false if the caller asked to stop
+};
+/// `scorer` with `theta` is the explanation network. No epochs: no network, refinement alone. Few
+/// lessons, or none that is small enough to search: neither.
+OrderFit fit_order(const ExplainedModel& model, std::int64_t epochs, std::uint64_t seed,
+                   const EdgeScorer<float>& scorer, std::span<const float> theta,
+                   const Population& population, std::span<const std::size_t> lessons,
+                   const Workers& workers, const Progress& progress);
+
+}  // namespace pgexplainer
