@@ -180,6 +180,15 @@ std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explain
   return all;
 }
 
+Verdict judge(const ExplainedModel& model, const Explainer& explainer,
+              std::span<const Instance> instances, std::span<const Explanation> explanations,
+              ThreadPool& pool) {
+  std::vector<Explanation> in_common_order;
+  if (const auto common = explainer.in_common_order())
+    in_common_order = explain(model, *common, instances, {}, pool);
+  return judge(model, explanations, pool, in_common_order);
+}
+
 void explain(const ExplainedModel& model, Explainer& explainer, std::span<const Instance> instances,
              const ExplainOptions& options, const Workers& workers, const EncodeExplanation& encode,
              const TakeEncoded& take, const Progress& progress) {

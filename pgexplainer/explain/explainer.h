@@ -58,6 +58,9 @@ class Explainer {
   /// Computes what these instances share; called once before their score(). The model must outlive
   /// that.
   virtual void prepare(const ExplainedModel&, std::span<const Instance>, ThreadPool&) {}
+  /// The same method in the order that instances have in common, if it orders each for itself; null
+  /// = it does not.
+  [[nodiscard]] virtual std::unique_ptr<Explainer> in_common_order() const { return nullptr; }
   /// Whether score() needs InstanceCutter::cut_structure() of an instance only.
   [[nodiscard]] virtual bool reads_structure_alone() const { return false; }
   /// Scores the edges of an instance. Called from several threads, each with a run of its own.
@@ -97,6 +100,11 @@ class PreparedExplainer {
 std::vector<Explanation> explain(const ExplainedModel& model, Explainer& explainer,
                                  std::span<const Instance> instances, const ExplainOptions& options,
                                  ThreadPool& pool);
+
+/// judge() of what a method says of these instances, and of its common order beside it.
+Verdict judge(const ExplainedModel& model, const Explainer& explainer,
+              std::span<const Instance> instances, std::span<const Explanation> explanations,
+              ThreadPool& pool);
 
 /// What has been explained so far.
 struct ExplainTotals {

@@ -207,7 +207,8 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   use_fitted();
   if (options_.verdict && finished) {
     const std::vector<Instance> judged = judged_instances(instances, check);
-    report.verdict = judge(model, explain(model, *this, judged, {}, workers.pool), workers.pool);
+    report.verdict =
+        judge(model, *this, judged, explain(model, *this, judged, {}, workers.pool), workers.pool);
   }
   return report;
 }
@@ -219,6 +220,15 @@ void PGExplainer::set_refine(std::int64_t steps) {
 
 std::int64_t PGExplainer::refine_steps() const {
   return options_.refine < 0 ? fitted().refine : options_.refine;
+}
+
+std::unique_ptr<Explainer> PGExplainer::in_common_order() const {
+  if (!order_ && refine_steps() == 0) return nullptr;
+  PGExplainerOptions options = options_;
+  options.refine = 0;
+  Fitted network = fitted();
+  network.order.clear();
+  return std::make_unique<PGExplainer>(std::move(options), seed_, std::move(network));
 }
 
 bool PGExplainer::reads_structure_alone() const {

@@ -47,6 +47,7 @@ class PGExplainer final : public Explainer {
                 const Workers& workers, const Progress& progress) override;
   void prepare(const ExplainedModel& model, std::span<const Instance> instances,
                ThreadPool& pool) override;
+  [[nodiscard]] std::unique_ptr<Explainer> in_common_order() const override;
   [[nodiscard]] bool reads_structure_alone() const override;
   [[nodiscard]] Scores score(const InstanceGraph& instance, GnnRun& run) const override;
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/explain/explainer.h"
@@ -14,16 +16,16 @@
 namespace pgexplainer {
 namespace {
 
-// A ranking that does not beat its opposite by this much, or loses more by its tail, has in our
-// measurements seldom found what matters.
-constexpr double kLeastGap = 0.05, kMostTailLoss = 0.25;
+// A ranking that does not beat its opposite by this much, or has a lower score of its tail, has in
+// our measurements seldom found what matters.
+constexpr double kLeastGap = 0.05, kLeastTailScore = 0.25;
 
 constexpr std::size_t kAllButTail = 17;  // the size of 90 %
 static_assert(KeepRemove::share(kAllButTail) > 0.89 && KeepRemove::share(kAllButTail) < 0.91);
 
-enum Ranking : std::size_t { kOwn, kRandom, kDegree, kGradient, kGrad, kRankings };
-constexpr std::array<const char*, kRankings> kNames{"explanation", "random", "degree", "gradient",
-                                                    "grad"};
+enum Ranking : std::size_t { kOwn, kCommon, kRandom, kDegree, kGradient, kGrad, kRankings };
+constexpr std::array<const char*, kRankings> kNames{"explanation", "common order", "random",
+                                                    "degree",      "gradient",     "grad"};
 
 /// Edges between nodes of many edges first.
 std::vector<float> degree_scores(const InstanceGraph& graph) {
@@ -37,6 +39,7 @@ std::vector<float> degree_scores(const InstanceGraph& graph) {
 struct Judged {
   std::array<KeepRemove, kRankings> effect;
   bool has_edges = false, without_edges = false;
+  double set_apart = 0;
   std::int64_t predicted = 0;
   double probability = 0;  // of the predicted class, with all edges
 };
@@ -63,17 +66,17 @@ double told(const RankingEffect& effect) { return effect.held + effect.broken; }
 std::vector<std::string> reasons_of(const Verdict& v) {
   if (v.instances == 0) return {"no judged instance has an edge"};
   std::vector<std::string> reasons;
-  if (v.own.gap < kLeastGap)
+  if (v.common.gap < kLeastGap)
     reasons.emplace_back(
-        v.own.gap < -kLeastGap
+        v.common.gap < -kLeastGap
             ? "the lowest-ranked edges keep the prediction better than the highest-ranked ones"
             : "the highest-ranked edges keep the prediction hardly better than the lowest-ranked "
               "ones");
-  else if (v.own.tail_loss > kMostTailLoss)
+  else if (v.tail_score() < kLeastTailScore)
     reasons.push_back(fmt::format(
-        "the last tenth of the ranking matters: without it the predicted class loses {} "
-        "of probability",
-        percent(v.own.tail_loss)));
+        "the last tenth of the ranking matters, too: without it the predicted class loses {} of "
+        "probability, and the scores set {} of the edges apart",
+        percent(v.common.tail_loss), percent(v.set_apart)));
   for (const RankingEffect& other : v.others)
     if (other.ranking == kNames[kRandom] && told(v.own) < told(other) + kLeastGap)
       reasons.emplace_back("random edges do as well at this size");
@@ -90,8 +93,25 @@ std::string better_ranking(const Verdict& v) {
 
 }  // namespace
 
+double share_set_apart(std::vector<float> scores) {
+  std::sort(scores.begin(), scores.end(), std::greater<>());
+  const auto n = static_cast<double>(scores.size());
+  const double mean = std::accumulate(scores.begin(), scores.end(), 0.0) / n;
+  double above = 0, most = 0, share = 1;  // the sum of the upper group
+  for (std::size_t k = 1; k < scores.size(); ++k) {
+    above += static_cast<double>(scores[k - 1]) - mean;
+    const auto count = static_cast<double>(k);
+    const double between = above * above * n / (count * (n - count));
+    if (between > most) {
+      most = between;
+      share = count / n;
+    }
+  }
+  return share;
+}
+
 Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanations,
-              ThreadPool& pool) {
+              ThreadPool& pool, std::span<const Explanation> in_common_order) {
   const RandomScores random(0);
   const NodeGradient gradient({});
   const GradientSaliency grad({});
@@ -108,7 +128,8 @@ Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanat
     const Explanation& explanation = explanations[at(i)];
     InstanceGraph& graph = own->graph;
     own->cutter.cut(explanation.instance, graph);
-    if (graph.edges != explanation.edges)
+    const Explanation& common = in_common_order.empty() ? explanation : in_common_order[at(i)];
+    if (graph.edges != explanation.edges || graph.edges != common.edges)
       throw_bad_input("the explanation of instance {} does not score every edge; judge needs all",
                       explanation.instance.id);
     Judged& result = judged[at(i)];
@@ -120,12 +141,16 @@ Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanat
     result.probability = full.probability[at(result.predicted)];
     const std::vector<float> nothing(graph.edges.size(), 0.0F);
     result.without_edges = predict(graph, *own->run, nothing).predicted_class() == result.predicted;
-    const std::array<std::vector<float>, kRankings> score{
-        explanation.score, random.score(graph, *own->run).edge, degree_scores(graph),
-        gradient.score(graph, *own->run).edge, grad.score(graph, *own->run).edge};
+    const std::array<std::vector<float>, kRankings> score{explanation.score,
+                                                          common.score,
+                                                          random.score(graph, *own->run).edge,
+                                                          degree_scores(graph),
+                                                          gradient.score(graph, *own->run).edge,
+                                                          grad.score(graph, *own->run).edge};
     std::vector<float> of_pair;
     for (std::size_t r = 0; r < kRankings; ++r) {
       pairs.mean<float>(score[r], of_pair);
+      if (r == kCommon) result.set_apart = share_set_apart(of_pair);
       result.effect[r] = keep_and_remove(graph, pairs, of_pair, at(result.predicted), *own->run);
     }
   });
@@ -139,10 +164,12 @@ Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanat
     ++verdict.instances;
     for (std::size_t r = 0; r < kRankings; ++r) effect[r] += one.effect[r];
     probability += one.probability;
+    verdict.set_apart += one.set_apart;
     ++of_class[one.predicted][0];
     if (one.without_edges) ++of_class[one.predicted][1];
   }
   const double n = std::max(1.0, static_cast<double>(verdict.instances));
+  verdict.set_apart /= n;
   for (const auto& [label, counts] : of_class) {
     verdict.without_edges += static_cast<double>(counts[1]) / n;
     if (2 * counts[1] > counts[0]) verdict.classes_without_edges.push_back(label);
@@ -158,6 +185,8 @@ Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanat
                             (probability - effect[r].kept[kAllButTail]) / n};
     if (r == kOwn)
       verdict.own = one;
+    else if (r == kCommon)
+      verdict.common = one;
     else
       verdict.others.push_back(one);
   }
@@ -206,7 +235,9 @@ nlohmann::ordered_json to_json(const Verdict& v) {
           {"words", in_words(v)},
           {"instances", v.instances},
           {"size", v.size},
+          {"set_apart", v.set_apart},
           {"explanation", effect(v.own)},
+          {"common_order", effect(v.common)},
           {"others", others},
           {"without_edges", v.without_edges},
           {"classes_without_edges", v.classes_without_edges},

@@ -1,11 +1,17 @@
 // Whether explanations can be relied on, told without ground truth: do the chosen edges alone keep
 // the prediction, does it break without them, and do simple rankings do as well?
 //
-//   score = min(gap / 0.3, 1 - tail_loss / 0.3), from -1 to 1
+//   score = min(gap / 0.3, t), from -1 to 1
+//   t     = (1 - m) (1 - tail_loss / 0.3) + m min(1 - 2 set_apart, 2 - tail_loss / 0.3),
+//   m     = min(1, tail_loss / 0.2)
 //
 // The gap of keep_remove.h over all sizes is 0 for a ranking as good as its opposite.
 // The loss of the tail is what the predicted class loses without the last tenth of the ranking:
-// whatever comes first, a ranking that puts last what matters has not found it.
+// whatever comes first, a ranking that puts last what matters has not found it. But to some models
+// (of molecules, say) every edge matters a little, whatever the ranking; there, as m tells, it
+// counts how few edges the scores set apart from the others.
+// Both are those of the order that instances have in common, for an order found for each instance
+// by itself is faithful even where the explanation network has learnt nothing.
 // docs/reliability.md shows how the score goes with the agreement with ground truth.
 #pragma once
 
@@ -36,20 +42,33 @@ struct Verdict {
   std::int64_t instances = 0;  ///< that have an edge
   double size = 0;             ///< of explanations, as a share of the edges: where they tell most
   RankingEffect own;
+  RankingEffect common;  ///< in the order that instances have in common; may be the same
+  double set_apart = 0;  ///< share of the edges whose scores stand out, mean over instances
   std::vector<RankingEffect> others;  ///< random, degree, gradient, grad: for comparison
   double without_edges = 0;           ///< share of predictions that need no edge at all
   std::vector<std::int64_t> classes_without_edges;  ///< the classes of most of these
   bool reliable = false;
   std::vector<std::string> reasons;  ///< why not
 
+  /// t of the header.
+  [[nodiscard]] double tail_score() const {
+    const double m = std::clamp(common.tail_loss / 0.2, 0.0, 1.0);
+    const double loss = common.tail_loss / 0.3;
+    return (1 - m) * (1 - loss) + m * std::min(1 - 2 * set_apart, 2 - loss);
+  }
   [[nodiscard]] double score() const {
-    return std::clamp(std::min(own.gap, 0.3 - own.tail_loss) / 0.3, -1.0, 1.0);
+    return std::clamp(std::min(common.gap / 0.3, tail_score()), -1.0, 1.0);
   }
 };
 
-/// Judges explanations of all edges of their instances. Throws if one lacks some.
+/// Judges explanations of all edges of their instances, beside them, if given, those of the same
+/// instances in the order that these have in common. Throws if one lacks some edges.
 Verdict judge(const ExplainedModel& model, std::span<const Explanation> explanations,
-              ThreadPool& pool);
+              ThreadPool& pool, std::span<const Explanation> in_common_order = {});
+
+/// The share of scores in the upper of the two groups into which they fall best: the split with the
+/// largest variance between groups (Otsu, 1979). At least one score; 1 if all are the same.
+double share_set_apart(std::vector<float> scores);
 
 /// One or more sentences for people.
 std::string in_words(const Verdict& verdict);

@@ -118,7 +118,7 @@ MethodResult run_method(const ComparedMethod& method, std::span<const Instance> 
       static_cast<void>(half->fit(model, one, pool, {}));
       const auto unseen = explain(model, *half, other, explain_options, pool);
       result.held_out_auc.push_back(compare_with_ground_truth(dataset, unseen).pooled_auc);
-      if (s == 0 && options.faithfulness) result.verdict = judge(model, unseen, pool);
+      if (s == 0 && options.faithfulness) result.verdict = judge(model, *half, other, unseen, pool);
     }
     if (s == 0) {
       result.ground_truth = agreement;
@@ -126,7 +126,8 @@ MethodResult run_method(const ComparedMethod& method, std::span<const Instance> 
         result.milliseconds_per_instance = time_per_instance(model, explainer, instances);
       if (options.faithfulness) {
         result.faithfulness = measure_faithfulness(model, explanations, seed, pool);
-        if (result.verdict.instances == 0) result.verdict = judge(model, explanations, pool);
+        if (result.verdict.instances == 0)
+          result.verdict = judge(model, explainer, instances, explanations, pool);
       }
       result.explanations = std::move(explanations);
     }

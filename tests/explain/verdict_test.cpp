@@ -176,12 +176,54 @@ TEST(Verdict, DoesNotTrustARankingWhoseTailMatters) {
   const auto probability = [](double logit) { return 1 / (1 + std::exp(-logit)); };
   EXPECT_GT(verdict.own.gap, 0.2);
   EXPECT_NEAR(verdict.own.tail_loss, probability(2.5) - probability(-0.5), 1e-6);
-  EXPECT_NEAR(verdict.score(), 1 - verdict.own.tail_loss / 0.3, 1e-12);
+  EXPECT_NEAR(verdict.set_apart, 0.1, 1e-6);  // two of twenty, which does not make up for it
+  EXPECT_NEAR(verdict.score(), 2 - verdict.own.tail_loss / 0.3, 1e-12);
   EXPECT_FALSE(verdict.reliable);
   EXPECT_NE(in_words(verdict).find("the last tenth of the ranking matters"), std::string::npos)
       << in_words(verdict);
   EXPECT_TRUE(verdict_of(p, 1.0F).reliable);
   EXPECT_NEAR(verdict_of(p, 1.0F).own.tail_loss, 0.0, 1e-6);
+}
+
+TEST(Verdict, WhereEveryEdgeMattersTrustsScoresThatSetFewApart) {
+  Verdict verdict;
+  verdict.common.gap = 0.25;
+  verdict.common.tail_loss = 0.25;  // more than a ranking could afford by itself
+  verdict.set_apart = 0.2;
+  EXPECT_NEAR(verdict.score(), 0.6, 1e-12);
+  verdict.set_apart = 0.6;
+  EXPECT_NEAR(verdict.score(), -0.2, 1e-12);
+  verdict.common.tail_loss = 0.1;  // half of each
+  EXPECT_NEAR(verdict.score(), 0.5 * (2.0 / 3) + 0.5 * -0.2, 1e-12);
+  verdict.common.tail_loss = 0;  // the size of the group does not matter
+  EXPECT_NEAR(verdict.score(), 0.25 / 0.3, 1e-12);
+  verdict.common.gap = -0.5;
+  EXPECT_EQ(verdict.score(), -1);
+}
+
+TEST(Verdict, ShareSetApartIsThatOfTheUpperGroup) {
+  EXPECT_DOUBLE_EQ(share_set_apart({1, 9, 1, 1, 1}), 0.2);
+  EXPECT_DOUBLE_EQ(share_set_apart({9, 8, 9, 1}), 0.75);
+  EXPECT_DOUBLE_EQ(share_set_apart({0, 1, 2, 3}), 0.5);
+  EXPECT_DOUBLE_EQ(share_set_apart({3, 3, 3}), 1.0);
+  EXPECT_DOUBLE_EQ(share_set_apart({3}), 1.0);
+}
+
+TEST(Verdict, JudgesTheOrderInCommonBesideTheExplanations) {
+  const SmallProblem p(marked_stars(2), std::make_shared<MarkedSenders>(8.0F, -12.0F));
+  ThreadPool pool(1);
+  ByMark good(1.0F), bad(-1.0F);
+  const std::vector<Instance> instances = instances_between(0, 8);
+  const auto explained = explain(p.model, good, instances, {}, pool);
+  const auto common = explain(p.model, bad, instances, {}, pool);
+  const Verdict alone = judge(p.model, explained, pool);
+  EXPECT_EQ(alone.common.gap, alone.own.gap);
+  EXPECT_TRUE(alone.reliable);
+  const Verdict both = judge(p.model, explained, pool, common);
+  EXPECT_EQ(both.own.gap, alone.own.gap);
+  EXPECT_LT(both.common.gap, -0.8);
+  EXPECT_LT(both.score(), 0);
+  EXPECT_FALSE(both.reliable);
 }
 
 TEST(Verdict, SaysThatAnotherRankingDoesBetter) {
