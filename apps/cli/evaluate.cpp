@@ -102,6 +102,7 @@ void evaluate(const Arguments& arguments) {
   comparison.seeds = arguments.seeds;
   comparison.first_seed = arguments.common.seed;
   comparison.selection = arguments.selection;
+  comparison.held_out = !fitted && contains(names, "pgexplainer");
 
   std::vector<MethodResult> results;
   ProgressBar bar("evaluating");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "pgexplainer/core/index.h"
@@ -22,8 +24,15 @@ constexpr std::size_t kMostLessons = 128;
 constexpr std::int64_t kFewestLessons = 8;
 constexpr EdgeId kMostEdges = 4096;  // a search asks for every edge of a lesson
 constexpr double kLr = 0.01;
-constexpr double kAhead = 0.01;  // of the rivals, on lessons that were not taught
-constexpr std::array<std::int64_t, 5> kSteps{0, 5, 10, 20, 50};
+/// How far the network may move edges, and how many steps follow.
+struct Attempt {
+  float strength;
+  std::int64_t steps;
+};
+constexpr std::array<Attempt, 6> kAttempts{
+    {{0.5F, 0}, {1.0F, 0}, {1.0F, 20}, {1.0F, 50}, {1.0F, 100}, {1.0F, 200}}};
+// Ahead of a rival: by this much and twice the standard error of the difference.
+constexpr double kAhead = 0.01, kErrors = 2;
 constexpr std::size_t kRivals = 4;
 
 using Edges = EdgeScorer<float>::Edges;
@@ -33,13 +42,25 @@ struct Lesson {
   std::vector<float> score;   ///< of the explanation network, per pair; empty = not a lesson
   std::vector<float> place;   ///< the same as places
   std::vector<float> wanted;  ///< what delta should be
+  std::array<double, kRivals> rival_gap{};
 };
 
-/// What the lessons of a piece give; sums.
+/// How faithful the lessons of a piece are, and how much more than by the rivals; sums.
 struct Judged {
-  double lessons = 0;
-  std::array<double, kRivals> rival_gap{};
-  std::array<double, kSteps.size()> gap{};
+  double lessons = 0, gap = 0;
+  std::array<double, kRivals> rival_gap{}, squared_lead{};
+
+  [[nodiscard]] bool is_ahead() const {
+    for (std::size_t r = 0; r < kRivals; ++r) {
+      const double lead = (gap - rival_gap[r]) / lessons;
+      const double variance = std::max(0.0, squared_lead[r] / lessons - lead * lead);
+      if (lead < kAhead + kErrors * std::sqrt(variance / lessons)) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] double best_rival() const {
+    return *std::max_element(rival_gap.begin(), rival_gap.end()) / lessons;
+  }
 };
 
 struct Worker : PieceWorker {
@@ -68,7 +89,6 @@ class Teaching {
         pieces_(list.size()),
         ranks_(ranks),
         lessons_(list.size()),
-        judged_(pieces_.count),
         gnn_explainer_({}, seed) {
     for (int w = 0; w < ranks.pool.size(); ++w) {
       workers_.emplace_back();
@@ -79,6 +99,7 @@ class Teaching {
   /// Searches for the orders, and judges the rivals beside them. Returns how many lessons there
   /// are.
   std::int64_t prepare() {
+    std::vector<std::int64_t> lessons(pieces_.count, 0);
     Matrix<float> weight;
     scorer_.transpose_first_weight(theta_.data(), weight);
     for_each(scorer_, weight,
@@ -94,17 +115,18 @@ class Teaching {
                for (std::size_t k = 0; k < lesson.place.size(); ++k)
                  lesson.wanted[k] -= lesson.place[k];
                subtract_mean(lesson.wanted);
-               judged_[piece].lessons += 1;
+               ++lessons[piece];
                const std::array<const Explainer*, kRivals> rivals{&grad_, &gradient_, &occlusion_,
                                                                   &gnn_explainer_};
                std::vector<float> of_pair;
                for (std::size_t r = 0; r < kRivals; ++r) {
                  member.pairs.mean<float>(rivals[r]->score(member.graph, *worker.run).edge,
                                           of_pair);
-                 judged_[piece].rival_gap[r] += gap_of(member, of_pair, worker);
+                 lesson.rival_gap[r] = gap_of(member, of_pair, worker);
                }
              });
-    return static_cast<std::int64_t>(total().lessons);
+    ranks_.share(std::span(lessons), pieces_.count);
+    return std::accumulate(lessons.begin(), lessons.end(), std::int64_t{0});
   }
 
   /// Parameters taught the lessons of a half, or all. Empty if the caller asked to stop.
@@ -137,38 +159,46 @@ class Teaching {
     return theta;
   }
 
-  /// Tries every number of steps on the lessons of a half, after a network with these parameters
-  /// (none if empty).
-  void try_steps(Fold fold, const std::vector<float>& theta) {
+  /// Judges an attempt with the networks on the lessons of the halves that they were not taught.
+  /// Without networks: after the explanation network, on all lessons.
+  Judged judge(const Attempt& attempt, std::span<const std::vector<float>> taught_half) {
+    std::vector<Judged> judged(pieces_.count);
     OrderNetwork network = new_network();
-    if (!theta.empty()) network.set_theta(theta);
-    for_each(network.scorer(), network.weight(),
-             [&](std::size_t piece, std::size_t place, const Member& member, const Edges& edges,
-                 Worker& worker) {
-               if (!is_in(fold, place)) return;
-               std::vector<float> start = lessons_[place].place;
-               if (!theta.empty()) {
-                 network.forward(member.graph, member.pairs, worker.z, worker.projections,
-                                 edges.row, worker.order, worker.delta);
-                 for (std::size_t k = 0; k < start.size(); ++k) start[k] += worker.delta[k];
-               }
-               for (std::size_t s = 0; s < kSteps.size(); ++s) {
-                 std::vector<float> refined = start;
-                 refine_order(member.graph, member.pairs, *worker.run, kSteps[s], refined);
-                 judged_[piece].gap[s] += gap_of(member, refined, worker);
-               }
-             });
-  }
-
-  /// Over all pieces of all ranks.
-  [[nodiscard]] Judged total() const {
-    std::vector<Judged> all = judged_;
-    ranks_.share(std::span(all), pieces_.count);
+    const std::size_t rounds = std::max<std::size_t>(1, taught_half.size());
+    for (std::size_t half = 0; half < rounds; ++half) {
+      if (!taught_half.empty()) network.set_theta(taught_half[half]);
+      const Fold fold = taught_half.empty() ? Fold() : Fold(1 - half);
+      for_each(network.scorer(), network.weight(),
+               [&](std::size_t piece, std::size_t place, const Member& member, const Edges& edges,
+                   Worker& worker) {
+                 if (!is_in(fold, place)) return;
+                 std::vector<float> order = lessons_[place].place;
+                 if (!taught_half.empty()) {
+                   network.forward(member.graph, member.pairs, worker.z, worker.projections,
+                                   edges.row, worker.order, worker.delta);
+                   for (std::size_t k = 0; k < order.size(); ++k)
+                     order[k] += attempt.strength * worker.delta[k];
+                 }
+                 refine_order(member.graph, member.pairs, *worker.run, attempt.steps, order);
+                 const double gap = gap_of(member, order, worker);
+                 judged[piece].lessons += 1;
+                 judged[piece].gap += gap;
+                 for (std::size_t r = 0; r < kRivals; ++r) {
+                   const double rival = lessons_[place].rival_gap[r];
+                   judged[piece].rival_gap[r] += rival;
+                   judged[piece].squared_lead[r] += (gap - rival) * (gap - rival);
+                 }
+               });
+    }
+    ranks_.share(std::span(judged), pieces_.count);
     Judged sum;
-    for (const Judged& one : all) {
+    for (const Judged& one : judged) {
       sum.lessons += one.lessons;
-      for (std::size_t r = 0; r < kRivals; ++r) sum.rival_gap[r] += one.rival_gap[r];
-      for (std::size_t s = 0; s < kSteps.size(); ++s) sum.gap[s] += one.gap[s];
+      sum.gap += one.gap;
+      for (std::size_t r = 0; r < kRivals; ++r) {
+        sum.rival_gap[r] += one.rival_gap[r];
+        sum.squared_lead[r] += one.squared_lead[r];
+      }
     }
     return sum;
   }
@@ -219,7 +249,6 @@ class Teaching {
   const Workers& ranks_;
   std::vector<Worker> workers_;
   std::vector<Lesson> lessons_;
-  std::vector<Judged> judged_;  // of each piece
   GradientSaliency grad_{{}};
   NodeGradient gradient_{{}};
   Occlusion occlusion_{{}};
@@ -243,29 +272,35 @@ OrderFit fit_order(const ExplainedModel& model, std::int64_t epochs, std::uint64
   Teaching teaching(model, seed, scorer, theta, population, lessons, workers);
   result.lessons = teaching.prepare();
   if (result.lessons < kFewestLessons) return result;
-  if (epochs == 0) {
-    teaching.try_steps({}, {});
-  } else {
-    for (const std::size_t taught : {0U, 1U}) {
-      const std::vector<float> half = teaching.teach(taught, epochs, progress);
-      result.finished = !half.empty();
+  std::vector<std::vector<float>> halves;
+  if (epochs > 0) {
+    for (const Fold fold : {Fold(0), Fold(1), Fold()}) {
+      std::vector<float> taught = teaching.teach(fold, epochs, progress);
+      result.finished = !taught.empty();
       if (!result.finished) return result;
-      teaching.try_steps(1 - taught, half);
+      if (fold)
+        halves.push_back(std::move(taught));
+      else
+        result.theta = std::move(taught);
     }
-    result.theta = teaching.teach({}, epochs, progress);
-    result.finished = !result.theta.empty();
-    if (!result.finished) return result;
   }
-  const Judged judged = teaching.total();
-  const double rival = *std::max_element(judged.rival_gap.begin(), judged.rival_gap.end());
-  std::size_t chosen = 0;
-  for (std::size_t s = 0; s < kSteps.size(); ++s) {
-    if (judged.gap[chosen] >= rival + kAhead * judged.lessons) break;
-    if (judged.gap[s] > judged.gap[chosen]) chosen = s;
+  float strength = 1;
+  for (const Attempt& attempt : kAttempts) {
+    if (halves.empty() && attempt.strength < 1) continue;
+    const Judged judged = teaching.judge(attempt, halves);
+    if (result.gap == 0 || judged.gap / judged.lessons > result.gap) {
+      strength = attempt.strength;
+      result.steps = attempt.steps;
+      result.gap = judged.gap / judged.lessons;
+      result.rival_gap = judged.best_rival();
+    }
+    if (judged.is_ahead()) break;
   }
-  result.steps = kSteps[chosen];
-  result.gap = judged.gap[chosen] / judged.lessons;
-  result.rival_gap = rival / judged.lessons;
+  // delta is linear in the last layer.
+  const auto last = static_cast<std::ptrdiff_t>(OrderNetwork::kHidden + 1);
+  if (!result.theta.empty())
+    for (auto value = result.theta.end() - last; value != result.theta.end(); ++value)
+      *value *= strength;
   return result;
 }
 

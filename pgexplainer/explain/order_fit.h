@@ -1,9 +1,10 @@
 // Teaches the order network, and finds out how many steps of refinement explanations need besides.
 //
 // Lessons are some instances of the fit whose order is searched for (refinement.h). Two networks,
-// each taught half of them, are tried on the other half, with more and more steps of refinement
-// after them: the fewest with which the orders are as faithful as those of gradients, occlusion and
-// GNNExplainer will do. Then one network is taught all lessons.
+// each taught half of them, are tried on the other half: at half their strength, in full, and with
+// more and more steps of refinement after them. The least with which the orders are more faithful,
+// beyond doubt, than those of gradients, occlusion and GNNExplainer will do: what instances have in
+// common is given up for no more than that. One network is taught all lessons.
 #pragma once
 
 #include <span>

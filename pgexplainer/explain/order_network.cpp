@@ -9,25 +9,20 @@
 #include "pgexplainer/nn/strip.h"
 
 namespace pgexplainer {
-namespace {
-
-const std::vector<std::int64_t> kHidden{64};
-
-}  // namespace
 
 OrderNetwork::OrderNetwork(Index embedding_width, int num_targets, Index num_levels,
                            std::uint64_t seed)
-    : scorer_(embedding_width, num_targets, kHidden, num_levels, "order") {
+    : scorer_(embedding_width, num_targets, {kHidden}, num_levels, "order") {
   constexpr float kLastLayer = 0.1F;
   theta_ = initial_values<float>(scorer_.layout(), seed);
-  const auto last = static_cast<std::ptrdiff_t>(kHidden.back() + 1);  // weights and bias
+  const auto last = static_cast<std::ptrdiff_t>(kHidden + 1);  // weights and bias
   for (auto value = theta_.end() - last; value != theta_.end(); ++value) *value *= kLastLayer;
   scorer_.transpose_first_weight(theta_.data(), weight_);
 }
 
 OrderNetwork::OrderNetwork(Index embedding_width, int num_targets, Index num_levels,
                            std::vector<float> theta)
-    : scorer_(embedding_width, num_targets, kHidden, num_levels, "order"),
+    : scorer_(embedding_width, num_targets, {kHidden}, num_levels, "order"),
       theta_(std::move(theta)) {
   if (scorer_.layout().size() != theta_.size())
     throw_bad_input("the order network has {} parameters, its description asks for {}",

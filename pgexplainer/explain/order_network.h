@@ -27,6 +27,9 @@ namespace pgexplainer {
 
 class OrderNetwork {
  public:
+  static constexpr std::int64_t kHidden =
+      64;  ///< units; the last kHidden + 1 parameters give delta
+
   /// Glorot's initial values, smaller in the last layer: it begins close to omega's order.
   OrderNetwork(Index embedding_width, int num_targets, Index num_levels, std::uint64_t seed);
   /// Throws unless theta has as many parameters as such a network.

@@ -112,13 +112,20 @@ MethodResult run_method(const ComparedMethod& method, std::span<const Instance> 
     std::vector<float>& all = scores_by_seed.emplace_back();
     for (const Explanation& explanation : explanations)
       all.insert(all.end(), explanation.score.begin(), explanation.score.end());
-    if (fits && options.held_out && instances.size() >= 4) {
+    if (options.held_out && instances.size() >= 4 && (fits || s == 0)) {
+      // All methods are judged on the half that those who learn have not seen.
       const auto [one, other] = halves(instances, seed);
-      const auto half = make_explainer(method.method, seed, method.options);
-      static_cast<void>(half->fit(model, one, pool, {}));
-      const auto unseen = explain(model, *half, other, explain_options, pool);
-      result.held_out_auc.push_back(compare_with_ground_truth(dataset, unseen).pooled_auc);
-      if (s == 0 && options.faithfulness) result.verdict = judge(model, *half, other, unseen, pool);
+      std::unique_ptr<Explainer> half;
+      if (fits) {
+        half = make_explainer(method.method, seed, method.options);
+        static_cast<void>(half->fit(model, one, pool, {}));
+      }
+      Explainer& judged = fits ? *half : explainer;
+      const auto unseen = explain(model, judged, other, explain_options, pool);
+      if (fits)
+        result.held_out_auc.push_back(compare_with_ground_truth(dataset, unseen).pooled_auc);
+      if (s == 0 && options.faithfulness)
+        result.verdict = judge(model, judged, other, unseen, pool);
     }
     if (s == 0) {
       result.ground_truth = agreement;

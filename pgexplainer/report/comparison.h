@@ -20,7 +20,7 @@ struct ComparedMethod {
 struct ComparisonOptions {
   std::int64_t seeds = 1;  ///< for methods that draw random numbers; others run once
   std::uint64_t first_seed = 0;
-  bool held_out = true;      ///< also fit on one half of the instances and score the other
+  bool held_out = true;      ///< also fit on one half of the instances, and judge on the other
   bool faithfulness = true;  ///< judge without ground truth, too
   bool timing = true;
   SelectionOptions selection;
@@ -33,8 +33,8 @@ struct MethodResult {
   std::vector<double> held_out_auc;                  ///< likewise, of methods that learn
   GroundTruthAgreement ground_truth;                 ///< of the first seed
   Faithfulness faithfulness;                         ///< of the first seed
-  Verdict verdict;  ///< of the first seed; of methods that learn on instances they have not seen
-  double stability = 0;                  ///< mean Spearman of the scores between seeds
+  Verdict verdict;       ///< of the first seed; held out: on instances that who learns has not seen
+  double stability = 0;  ///< mean Spearman of the scores between seeds
   double fit_seconds = 0;                ///< mean over seeds
   double milliseconds_per_instance = 0;  ///< one thread, from the dataset to the scores
   std::vector<std::string> warnings;
