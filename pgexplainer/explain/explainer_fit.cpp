@@ -150,7 +150,8 @@ class Fit {
   void for_each_member(std::span<const std::size_t> list, Start&& start, Body&& body,
                        Finish&& finish) {
     scorer_.transpose_first_weight(theta_.data(), weight_);
-    run_pieces(ranks_, population_, list, scorer_, weight_, workers_, start, body, finish);
+    run_pieces(ranks_, population_, list, Pieces(list.size()), scorer_, weight_, workers_, start,
+               body, finish);
   }
 
   std::span<const float> omega_of(const Edges& edges, Worker& worker) const {
@@ -379,18 +380,15 @@ class Fit {
 }  // namespace
 
 std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Workers& workers,
-                                     std::size_t count,
-                                     std::initializer_list<std::span<const std::size_t>> lists) {
-  const std::span<const std::size_t> train = *lists.begin();
+                                     std::size_t count, std::initializer_list<DealtList> lists) {
+  const std::span<const std::size_t> train = lists.begin()->members;
   const bool batches = options.batch_size > 0 && at(options.batch_size) < train.size();
   // Small batches are shuffled, and every rank learns the features for itself: both need all.
   std::vector<std::uint8_t> mine(count, batches || options.features ? 1 : 0);
   mine[train.front()] = 1;  // also a rank without work must learn how wide embeddings are
-  for (const auto list : lists) {
-    const Pieces pieces(list.size());
+  for (const auto& [list, pieces] : lists)
     for (std::size_t i = 0; i < list.size(); ++i)
       if (workers.does(i / pieces.chunk)) mine[list[i]] = 1;
-  }
   std::vector<std::size_t> members;
   for (std::size_t i = 0; i < count; ++i)
     if (mine[i] != 0) members.push_back(i);

@@ -11,16 +11,20 @@
 #include "pgexplainer/explain/edge_scorer.h"
 #include "pgexplainer/explain/explainer.h"
 #include "pgexplainer/explain/keep_remove.h"
-#include "pgexplainer/explain/population.h"
+#include "pgexplainer/explain/population_pieces.h"
 #include "pgexplainer/parallel/workers.h"
 
 namespace pgexplainer {
 
+/// Places in the population, and how they are dealt.
+struct DealtList {
+  std::span<const std::size_t> members;
+  Pieces pieces;
+};
 /// The instances this rank works on, in order: its pieces of the lists, of which the first is the
 /// one that is trained on.
 std::vector<std::size_t> own_members(const PGExplainerOptions& options, const Workers& workers,
-                                     std::size_t count,
-                                     std::initializer_list<std::span<const std::size_t>> lists);
+                                     std::size_t count, std::initializer_list<DealtList> lists);
 
 /// What the scores do on some of the instances; sums.
 struct FitCheck {

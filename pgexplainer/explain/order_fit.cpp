@@ -13,7 +13,6 @@
 #include "pgexplainer/explain/node_gradient.h"
 #include "pgexplainer/explain/occlusion.h"
 #include "pgexplainer/explain/order_network.h"
-#include "pgexplainer/explain/population_pieces.h"
 #include "pgexplainer/explain/refinement.h"
 #include "pgexplainer/nn/adam.h"
 
@@ -86,7 +85,7 @@ class Teaching {
         theta_(theta),
         population_(population),
         list_(list),
-        pieces_(list.size()),
+        pieces_(pieces_of_lessons(list.size())),
         ranks_(ranks),
         lessons_(list.size()),
         gnn_explainer_({}, seed) {
@@ -137,7 +136,7 @@ class Teaching {
     AdamState<float> adam;
     for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
       run_pieces(
-          ranks_, population_, list_, network.scorer(), network.weight(), workers_,
+          ranks_, population_, list_, pieces_, network.scorer(), network.weight(), workers_,
           [&](std::size_t piece) { std::fill_n(parts.data() + piece * width, width, 0.0F); },
           [&](std::size_t piece, std::size_t place, const Member& member, const Edges& edges,
               Worker& worker) {
@@ -207,7 +206,7 @@ class Teaching {
   template <class Body>
   void for_each(const EdgeScorer<float>& scorer, const Matrix<float>& weight, Body&& body) {
     run_pieces(
-        ranks_, population_, list_, scorer, weight, workers_, [](std::size_t) {}, body,
+        ranks_, population_, list_, pieces_, scorer, weight, workers_, [](std::size_t) {}, body,
         [](std::size_t, Worker&) {});
   }
 
@@ -262,6 +261,12 @@ std::vector<std::size_t> choose_lessons(std::span<const std::size_t> train) {
   std::vector<std::size_t> lessons;
   for (std::size_t i = 0; i < count; ++i) lessons.push_back(train[i * train.size() / count]);
   return lessons;
+}
+
+Pieces pieces_of_lessons(std::size_t lessons) {
+  // An epoch over tiny instances is short: what every piece costs by itself should be shorter.
+  constexpr std::size_t kMembers = 8;
+  return Pieces(lessons, kMembers);
 }
 
 OrderFit fit_order(const ExplainedModel& model, std::int64_t epochs, std::uint64_t seed,

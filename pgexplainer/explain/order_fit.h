@@ -13,13 +13,15 @@
 #include "pgexplainer/core/progress.h"
 #include "pgexplainer/explain/edge_scorer.h"
 #include "pgexplainer/explain/explained_model.h"
-#include "pgexplainer/explain/population.h"
+#include "pgexplainer/explain/population_pieces.h"
 #include "pgexplainer/parallel/workers.h"
 
 namespace pgexplainer {
 
 /// Some of the instances, evenly chosen: what they cost does not grow with the population.
 std::vector<std::size_t> choose_lessons(std::span<const std::size_t> train);
+/// How they are dealt to threads and ranks.
+Pieces pieces_of_lessons(std::size_t lessons);
 
 struct OrderFit {
   std::vector<float> theta;  ///< of an OrderNetwork; empty = there is none

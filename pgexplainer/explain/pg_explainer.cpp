@@ -129,8 +129,10 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
   const bool orders = ranking && (options_.order_epochs > 0 || options_.refine < 0);
   std::vector<std::size_t> lessons;
   if (orders) lessons = choose_lessons(train);
-  const std::vector<std::size_t> own =
-      own_members(options_, workers, instances.size(), {train, check, lessons});
+  const std::vector<std::size_t> own = own_members(options_, workers, instances.size(),
+                                                   {{train, Pieces(train.size())},
+                                                    {check, Pieces(check.size())},
+                                                    {lessons, pieces_of_lessons(lessons.size())}});
   Population population = gather_population(model, instances, own, options_, workers.pool);
   EdgeId num_edges = 0;
   for (const Member& member : population.members) num_edges += member.graph.num_edges();

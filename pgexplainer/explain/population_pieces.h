@@ -17,13 +17,13 @@
 namespace pgexplainer {
 
 struct Pieces {
-  explicit Pieces(std::size_t list_length)
+  /// At least so many members in each, for they share nodes.
+  explicit Pieces(std::size_t list_length, std::size_t members = 3)
       : length(list_length),
-        chunk(std::max((length + kMost - 1) / kMost, kMembers)),
+        chunk(std::max((length + kMost - 1) / kMost, members)),
         count((length + chunk - 1) / chunk) {}
 
-  static constexpr std::size_t kMost = 64;    // so many can work at once
-  static constexpr std::size_t kMembers = 3;  // at least, for they share nodes
+  static constexpr std::size_t kMost = 64;  // so many can work at once
   std::size_t length, chunk, count;
 
   [[nodiscard]] std::size_t begin(std::size_t piece) const {
@@ -64,10 +64,9 @@ struct PieceWorker {
 /// being that in the list, and after the last one finish(piece, worker).
 template <class Worker, class Start, class Body, class Finish>
 void run_pieces(const Workers& ranks, const Population& population,
-                std::span<const std::size_t> list, const EdgeScorer<float>& scorer,
-                const Matrix<float>& weight, std::vector<Worker>& workers, Start&& start,
-                Body&& body, Finish&& finish) {
-  const Pieces pieces(list.size());
+                std::span<const std::size_t> list, const Pieces& pieces,
+                const EdgeScorer<float>& scorer, const Matrix<float>& weight,
+                std::vector<Worker>& workers, Start&& start, Body&& body, Finish&& finish) {
   ranks.run(pieces.count, [&](std::size_t piece, int thread) {
     Worker& worker = workers[at(thread)];
     std::vector<const Member*> members;
