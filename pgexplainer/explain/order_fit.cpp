@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -32,6 +33,7 @@ constexpr std::array<Attempt, 6> kAttempts{
     {{0.5F, 0}, {1.0F, 0}, {1.0F, 20}, {1.0F, 50}, {1.0F, 100}, {1.0F, 200}}};
 // Ahead of a rival: by this much and twice the standard error of the difference.
 constexpr double kAhead = 0.01, kErrors = 2;
+constexpr double kWorthSteps = 0.005;  // more steps have to gain so much
 constexpr std::size_t kRivals = 4;
 
 using Edges = EdgeScorer<float>::Edges;
@@ -290,13 +292,16 @@ OrderFit fit_order(const ExplainedModel& model, std::int64_t epochs, std::uint64
     }
   }
   float strength = 1;
+  result.gap = -std::numeric_limits<double>::infinity();
   for (const Attempt& attempt : kAttempts) {
     if (halves.empty() && attempt.strength < 1) continue;
     const Judged judged = teaching.judge(attempt, halves);
-    if (result.gap == 0 || judged.gap / judged.lessons > result.gap) {
+    const double gap = judged.gap / judged.lessons;
+    if (attempt.steps > 0 && gap < result.gap + kWorthSteps) break;
+    if (gap > result.gap) {
       strength = attempt.strength;
       result.steps = attempt.steps;
-      result.gap = judged.gap / judged.lessons;
+      result.gap = gap;
       result.rival_gap = judged.best_rival();
     }
     if (judged.is_ahead()) break;

@@ -3,8 +3,9 @@
 // Lessons are some instances of the fit whose order is searched for (refinement.h). Two networks,
 // each taught half of them, are tried on the other half: at half their strength, in full, and with
 // more and more steps of refinement after them. The least with which the orders are more faithful,
-// beyond doubt, than those of gradients, occlusion and GNNExplainer will do: what instances have in
-// common is given up for no more than that. One network is taught all lessons.
+// beyond doubt, than those of gradients, occlusion and GNNExplainer will do, or with which more
+// steps hardly gain: what instances have in common is given up for no more than that. One network
+// is taught all lessons.
 #pragma once
 
 #include <span>
