@@ -58,6 +58,8 @@ void fit(const Arguments& arguments) {
   if (!root) return;
   const nlohmann::ordered_json verdict =
       report.verdict ? to_json(*report.verdict) : nlohmann::ordered_json();
+  const nlohmann::json rival_lead =
+      report.rival_lead ? nlohmann::json(*report.rival_lead) : nlohmann::json();
   write_explainer(arguments.output, explainer,
                   {{"dataset", loaded->dataset.name},
                    {"model", arguments.explaining.model},
@@ -67,6 +69,7 @@ void fit(const Arguments& arguments) {
                    {"necessity", report.necessity},
                    {"sharpened", report.sharpened},
                    {"refine", report.refine},
+                   {"rival_lead", rival_lead},
                    {"verdict", verdict},
                    {"warnings", report.warnings}});
   const double seconds = seconds_since(start);
@@ -80,6 +83,7 @@ void fit(const Arguments& arguments) {
                                       {"necessity", report.necessity},
                                       {"sharpened", report.sharpened},
                                       {"refine", report.refine},
+                                      {"rival_lead", rival_lead},
                                       {"verdict", verdict},
                                       {"warnings", report.warnings},
                                       {"file", arguments.output}};
@@ -96,6 +100,12 @@ void fit(const Arguments& arguments) {
                  "explaining takes {} steps of refinement per instance (--refine 0 takes none, and "
                  "is faster)\n",
                  report.refine);
+    if (report.rival_lead)
+      fmt::print(
+          stderr,
+          "explaining takes the order of occlusion or gradients where it is more faithful by "
+          "more than {} (--refine 0 never does, and is faster)\n",
+          *report.rival_lead);
     if (report.verdict)
       fmt::print(stderr, "{} {}: {}\n", report.verdict->instances,
                  report.held_out ? "held-out instances" : "instances, none held out",

@@ -32,6 +32,7 @@ struct FitReport {
   double necessity = 0;               ///< of the ranking objective: the weight that was chosen
   std::int64_t sharpened = 0;         ///< of the ranking objective: epochs with whole edges
   std::int64_t refine = 0;            ///< steps of refinement that explanations take by default
+  std::optional<double> rival_lead;   ///< by which they let rivals be ahead (rival_order.h)
   bool held_out = false;  ///< whether the verdict is about instances that were not trained on
   std::optional<Verdict> verdict;  ///< on held-out instances, if the options ask for it
 };

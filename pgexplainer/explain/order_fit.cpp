@@ -15,6 +15,7 @@
 #include "pgexplainer/explain/occlusion.h"
 #include "pgexplainer/explain/order_network.h"
 #include "pgexplainer/explain/refinement.h"
+#include "pgexplainer/explain/rival_order.h"
 #include "pgexplainer/nn/adam.h"
 
 namespace pgexplainer {
@@ -22,7 +23,6 @@ namespace {
 
 constexpr std::size_t kMostLessons = 128;
 constexpr std::int64_t kFewestLessons = 8;
-constexpr EdgeId kMostEdges = 4096;  // a search asks for every edge of a lesson
 constexpr double kLr = 0.01;
 /// How far the network may move edges, and how many steps follow.
 struct Attempt {
@@ -35,6 +35,8 @@ constexpr std::array<Attempt, 6> kAttempts{
 constexpr double kAhead = 0.01, kErrors = 2;
 constexpr double kWorthSteps = 0.005;  // more steps have to gain so much
 constexpr std::size_t kRivals = 4;
+constexpr std::array<double, 7> kLeads{0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0};  // of rivals
+constexpr double kLargeLead = 0.1;
 
 using Edges = EdgeScorer<float>::Edges;
 using Fold = std::optional<std::size_t>;  // one half of the lessons, or all
@@ -51,18 +53,60 @@ struct Judged {
   double lessons = 0, gap = 0;
   std::array<double, kRivals> rival_gap{}, squared_lead{};
 
-  [[nodiscard]] bool is_ahead() const {
+  void add(double own, const std::array<double, kRivals>& rivals) {
+    lessons += 1;
+    gap += own;
     for (std::size_t r = 0; r < kRivals; ++r) {
-      const double lead = (gap - rival_gap[r]) / lessons;
-      const double variance = std::max(0.0, squared_lead[r] / lessons - lead * lead);
-      if (lead < kAhead + kErrors * std::sqrt(variance / lessons)) return false;
+      rival_gap[r] += rivals[r];
+      squared_lead[r] += (own - rivals[r]) * (own - rivals[r]);
     }
+  }
+  void operator+=(const Judged& other) {
+    lessons += other.lessons;
+    gap += other.gap;
+    for (std::size_t r = 0; r < kRivals; ++r) {
+      rival_gap[r] += other.rival_gap[r];
+      squared_lead[r] += other.squared_lead[r];
+    }
+  }
+  [[nodiscard]] double mean_gap() const { return gap / lessons; }
+  /// Of every rival, beyond doubt.
+  [[nodiscard]] bool is_ahead() const {
+    for (std::size_t r = 0; r < kRivals; ++r)
+      if (lead_over(r) < kAhead + kErrors * error_of_lead(r)) return false;
     return true;
+  }
+  /// Of some rival, beyond doubt.
+  [[nodiscard]] bool is_behind() const {
+    for (std::size_t r = 0; r < kRivals; ++r)
+      if (lead_over(r) + kErrors * error_of_lead(r) < 0) return true;
+    return false;
   }
   [[nodiscard]] double best_rival() const {
     return *std::max_element(rival_gap.begin(), rival_gap.end()) / lessons;
   }
+
+ private:
+  [[nodiscard]] double lead_over(std::size_t r) const { return (gap - rival_gap[r]) / lessons; }
+  [[nodiscard]] double error_of_lead(std::size_t r) const {
+    const double lead = lead_over(r);
+    return std::sqrt(std::max(0.0, squared_lead[r] / lessons - lead * lead) / lessons);
+  }
 };
+
+using JudgedLeads = std::array<Judged, kLeads.size()>;
+
+/// Which lead to allow rivals, the larger the better: one with which the orders are ahead of them,
+/// or for orders that are behind without, level with them. None if neither, or if a small one that
+/// changes most instances would be needed for a doubtful gain.
+std::optional<std::size_t> least_lead(const Judged& without, const JudgedLeads& judged) {
+  for (std::size_t k = 0; k < kLeads.size() && kLeads[k] >= kLargeLead; ++k)
+    if (judged[k].is_ahead()) return k;
+  if (!without.is_behind()) return std::nullopt;
+  for (std::size_t k = 0; k + 1 < kLeads.size(); ++k)
+    if (judged[k].mean_gap() >= judged[k].best_rival()) return k;
+  return kLeads.size() - 1;
+}
 
 struct Worker : PieceWorker {
   OrderNetwork::Workspace order;
@@ -106,7 +150,8 @@ class Teaching {
     for_each(scorer_, weight,
              [&](std::size_t piece, std::size_t place, const Member& member, const Edges& edges,
                  Worker& worker) {
-               if (member.pairs.count() < 2 || member.graph.num_edges() > kMostEdges) return;
+               if (member.pairs.count() < 2 || member.graph.num_edges() > kMostOccludedEdges)
+                 return;
                Lesson& lesson = lessons_[place];
                const auto omega = scorer_.forward(theta_.data(), weight, worker.z,
                                                   worker.projections, edges, worker.scorer);
@@ -164,6 +209,37 @@ class Teaching {
   /// Without networks: after the explanation network, on all lessons.
   Judged judge(const Attempt& attempt, std::span<const std::vector<float>> taught_half) {
     std::vector<Judged> judged(pieces_.count);
+    for_each_order(attempt, taught_half,
+                   [&](std::size_t piece, const Lesson& lesson, const Member& member,
+                       const std::vector<float>& order, Worker& worker) {
+                     judged[piece].add(gap_of(member, order, worker), lesson.rival_gap);
+                   });
+    return total(judged);
+  }
+
+  /// The same with every lead of kLeads: where a rival is ahead by more, its order counts.
+  JudgedLeads judge_leads(const Attempt& attempt, std::span<const std::vector<float>> taught_half) {
+    std::array<std::vector<Judged>, kLeads.size()> judged;
+    judged.fill(std::vector<Judged>(pieces_.count));
+    for_each_order(attempt, taught_half,
+                   [&](std::size_t piece, const Lesson& lesson, const Member& member,
+                       const std::vector<float>& order, Worker& worker) {
+                     WayToRival way(member.graph, member.pairs, member.predicted, *worker.run,
+                                    order);
+                     for (std::size_t k = 0; k < kLeads.size(); ++k)
+                       judged[k][piece].add(way.first_within(kLeads[k]).gap, lesson.rival_gap);
+                   });
+    JudgedLeads result;
+    std::transform(judged.begin(), judged.end(), result.begin(),
+                   [&](std::vector<Judged>& one) { return total(one); });
+    return result;
+  }
+
+ private:
+  /// The orders of an attempt, each by a network that was not taught it.
+  template <class Body>
+  void for_each_order(const Attempt& attempt, std::span<const std::vector<float>> taught_half,
+                      Body&& body) {
     OrderNetwork network = new_network();
     const std::size_t rounds = std::max<std::size_t>(1, taught_half.size());
     for (std::size_t half = 0; half < rounds; ++half) {
@@ -181,30 +257,18 @@ class Teaching {
                      order[k] += attempt.strength * worker.delta[k];
                  }
                  refine_order(member.graph, member.pairs, *worker.run, attempt.steps, order);
-                 const double gap = gap_of(member, order, worker);
-                 judged[piece].lessons += 1;
-                 judged[piece].gap += gap;
-                 for (std::size_t r = 0; r < kRivals; ++r) {
-                   const double rival = lessons_[place].rival_gap[r];
-                   judged[piece].rival_gap[r] += rival;
-                   judged[piece].squared_lead[r] += (gap - rival) * (gap - rival);
-                 }
+                 body(piece, lessons_[place], member, order, worker);
                });
     }
-    ranks_.share(std::span(judged), pieces_.count);
+  }
+
+  Judged total(std::vector<Judged>& of_piece) const {
+    ranks_.share(std::span(of_piece), pieces_.count);
     Judged sum;
-    for (const Judged& one : judged) {
-      sum.lessons += one.lessons;
-      sum.gap += one.gap;
-      for (std::size_t r = 0; r < kRivals; ++r) {
-        sum.rival_gap[r] += one.rival_gap[r];
-        sum.squared_lead[r] += one.squared_lead[r];
-      }
-    }
+    for (const Judged& one : of_piece) sum += one;
     return sum;
   }
 
- private:
   template <class Body>
   void for_each(const EdgeScorer<float>& scorer, const Matrix<float>& weight, Body&& body) {
     run_pieces(
@@ -291,26 +355,34 @@ OrderFit fit_order(const ExplainedModel& model, std::int64_t epochs, std::uint64
         result.theta = std::move(taught);
     }
   }
-  float strength = 1;
-  result.gap = -std::numeric_limits<double>::infinity();
+  Attempt chosen{1, 0};
+  Judged best;
   for (const Attempt& attempt : kAttempts) {
     if (halves.empty() && attempt.strength < 1) continue;
     const Judged judged = teaching.judge(attempt, halves);
-    const double gap = judged.gap / judged.lessons;
-    if (attempt.steps > 0 && gap < result.gap + kWorthSteps) break;
-    if (gap > result.gap) {
-      strength = attempt.strength;
-      result.steps = attempt.steps;
-      result.gap = gap;
-      result.rival_gap = judged.best_rival();
+    const double gain = best.lessons > 0 ? judged.mean_gap() - best.mean_gap() : 1;
+    if (attempt.steps > 0 && gain < kWorthSteps) break;
+    if (gain > 0) {
+      chosen = attempt;
+      best = judged;
     }
-    if (judged.is_ahead()) break;
+    if (best.is_ahead()) break;
   }
+  if (!best.is_ahead()) {
+    const auto judged = teaching.judge_leads(chosen, halves);
+    if (const auto lead = least_lead(best, judged)) {
+      best = judged[*lead];
+      result.rival_lead = kLeads[*lead];
+    }
+  }
+  result.gap = best.mean_gap();
+  result.rival_gap = best.best_rival();
+  result.steps = chosen.steps;
   // delta is linear in the last layer.
   const auto last = static_cast<std::ptrdiff_t>(OrderNetwork::kHidden + 1);
   if (!result.theta.empty())
     for (auto value = result.theta.end() - last; value != result.theta.end(); ++value)
-      *value *= strength;
+      *value *= chosen.strength;
   return result;
 }
 

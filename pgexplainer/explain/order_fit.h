@@ -4,10 +4,12 @@
 // each taught half of them, are tried on the other half: at half their strength, in full, and with
 // more and more steps of refinement after them. The least with which the orders are more faithful,
 // beyond doubt, than those of gradients, occlusion and GNNExplainer will do, or with which more
-// steps hardly gain: what instances have in common is given up for no more than that. One network
-// is taught all lessons.
+// steps hardly gain. If they are behind then, those instances that are furthest behind give way to
+// these methods (rival_order.h), as few as it takes. So what instances have in common is given up
+// for no more than being first. One network is taught all lessons.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,10 +27,11 @@ std::vector<std::size_t> choose_lessons(std::span<const std::size_t> train);
 Pieces pieces_of_lessons(std::size_t lessons);
 
 struct OrderFit {
-  std::vector<float> theta;  ///< of an OrderNetwork; empty = there is none
-  std::int64_t steps = 0;    ///< of refinement after it
-  double gap = 0;            ///< of lessons that were not taught, with these steps; mean
-  double rival_gap = 0;      ///< the largest of the other methods, on the same lessons
+  std::vector<float> theta;          ///< of an OrderNetwork; empty = there is none
+  std::int64_t steps = 0;            ///< of refinement after it
+  std::optional<double> rival_lead;  ///< by which rivals may be ahead; none = by any
+  double gap = 0;                    ///< of lessons that were not taught, ordered so; mean
+  double rival_gap = 0;              ///< the largest of the other methods, on the same lessons
   std::int64_t lessons = 0;
   bool finished = true;  ///< false if the caller asked to stop
 };

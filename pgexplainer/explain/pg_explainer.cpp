@@ -16,6 +16,7 @@
 #include "pgexplainer/explain/node_gradient.h"
 #include "pgexplainer/explain/order_fit.h"
 #include "pgexplainer/explain/refinement.h"
+#include "pgexplainer/explain/rival_order.h"
 #include "pgexplainer/nn/layer.h"
 #include "pgexplainer/nn/strip.h"
 #include "pgexplainer/nn/vector_math.h"
@@ -193,8 +194,10 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     fitted_->order = std::move(order.theta);
     fitted_->num_levels = OrderNetwork::levels_of(model.gnn());
     fitted_->refine = order.steps;
+    fitted_->rival_lead = order.rival_lead;
   }
   report.refine = refine_steps();
+  report.rival_lead = rival_lead();
   if (!finished) report.warnings.emplace_back("stopped before the last epoch");
   if (options_.features) {
     std::vector<const InstanceGraph*> graphs;
@@ -224,8 +227,14 @@ std::int64_t PGExplainer::refine_steps() const {
   return options_.refine < 0 ? fitted().refine : options_.refine;
 }
 
+std::optional<double> PGExplainer::rival_lead() const {
+  return options_.refine < 0 ? fitted().rival_lead : std::nullopt;
+}
+
+bool PGExplainer::orders_instances() const { return order_ || refine_steps() > 0 || rival_lead(); }
+
 std::unique_ptr<Explainer> PGExplainer::in_common_order() const {
-  if (!order_ && refine_steps() == 0) return nullptr;
+  if (!orders_instances()) return nullptr;
   PGExplainerOptions options = options_;
   options.refine = 0;
   Fitted network = fitted();
@@ -234,7 +243,7 @@ std::unique_ptr<Explainer> PGExplainer::in_common_order() const {
 }
 
 bool PGExplainer::reads_structure_alone() const {
-  return fitted().num_targets > 0 && !order_ && refine_steps() == 0;
+  return fitted().num_targets > 0 && !orders_instances();
 }
 
 void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance> instances,
@@ -336,7 +345,7 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
 void PGExplainer::put_in_order(const InstanceGraph& instance, const Matrix<float>& z,
                                const Matrix<float>& order_projections, std::span<const NodeId> row,
                                GnnRun& run, std::vector<float>& score) const {
-  if (!order_ && refine_steps() == 0) return;
+  if (!orders_instances()) return;
   const EdgePairs pairs(instance.reverse);
   std::vector<float> of_pair;
   pairs.mean<float>(score, of_pair);
@@ -348,6 +357,8 @@ void PGExplainer::put_in_order(const InstanceGraph& instance, const Matrix<float
     for (std::size_t k = 0; k < place.size(); ++k) place[k] += delta[k];
   }
   refine_order(instance, pairs, run, refine_steps(), place);
+  if (const auto lead = rival_lead())
+    place = give_way(instance, pairs, run, *lead, std::move(place));
   pairs.spread<float>(in_order_of(place, std::move(of_pair)), score);
 }
 

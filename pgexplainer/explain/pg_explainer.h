@@ -23,12 +23,13 @@ class PGExplainer final : public Explainer {
   /// What fitting leaves behind; the whole of a fitted explainer together with options and seed.
   struct Fitted {
     Index embedding_width = 0;
-    int num_targets = 0;                ///< 0 graphs, 1 nodes, 2 links
-    std::vector<float> theta;           ///< Psi, as EdgeScorer lays it out
-    std::vector<float> feature_logits;  ///< empty = features were not asked for
-    std::vector<float> order{};         ///< parameters of the order network; empty = none
-    Index num_levels = 0;               ///< of the order network
-    std::int64_t refine = 0;            ///< steps that the option refine leaves to the fit
+    int num_targets = 0;                 ///< 0 graphs, 1 nodes, 2 links
+    std::vector<float> theta;            ///< Psi, as EdgeScorer lays it out
+    std::vector<float> feature_logits;   ///< empty = features were not asked for
+    std::vector<float> order{};          ///< parameters of the order network; empty = none
+    Index num_levels = 0;                ///< of the order network
+    std::int64_t refine = 0;             ///< steps that the option refine leaves to the fit
+    std::optional<double> rival_lead{};  ///< likewise, of rival_order.h; none = no rivals
   };
   PGExplainer(PGExplainerOptions options, std::uint64_t seed, Fitted fitted);
 
@@ -38,6 +39,8 @@ class PGExplainer final : public Explainer {
   void set_refine(std::int64_t steps);
   /// Steps of refinement per explanation: the option, or what the fit found necessary.
   [[nodiscard]] std::int64_t refine_steps() const;
+  /// By how much a rival's order may be more faithful, likewise; none = by any.
+  [[nodiscard]] std::optional<double> rival_lead() const;
   /// Throws unless fitted.
   [[nodiscard]] const Fitted& fitted() const;
 
@@ -53,6 +56,8 @@ class PGExplainer final : public Explainer {
 
  private:
   void use_fitted();
+  /// Whether each instance has an order of its own.
+  [[nodiscard]] bool orders_instances() const;
   void check_width(const Matrix<float>& z) const;
   /// Hands out the scores of an instance in its own order.
   void put_in_order(const InstanceGraph& instance, const Matrix<float>& z,

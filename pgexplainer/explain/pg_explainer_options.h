@@ -87,7 +87,7 @@ struct PGExplainerOptions {
     field(
         "refine", &O::refine, Bounds{-1, 1e6},
         "steps that put the edges of each explained instance in the order its own prediction asks "
-        "for: more faithful, slower; -1 = as many as the fit found necessary, often none");
+        "for: more faithful, slower; -1 = what the fit found necessary, often none");
     field("features", &O::features, Bounds{},
           "also learn which features matter to the population (Appendix D)");
     field("company", &O::company, Bounds{},

@@ -1,8 +1,10 @@
 #include "pgexplainer/io/explainer_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/option_json.h"
@@ -15,8 +17,9 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "pgexplainer explainer";
-constexpr const char* kVersion = "4";
-constexpr const char* kOldVersion = "3";  // without order networks; 1 and 2 had other options
+constexpr const char* kVersion = "5";
+// 4 without rivals, 3 without order networks; 1 and 2 had other options.
+constexpr std::array<std::string_view, 3> kKnownVersions{"3", "4", kVersion};
 constexpr const char* kFeatureLogits = "feature_logits";
 
 /// Throws unless it is valid JSON.
@@ -76,12 +79,12 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
         where, kFormat);
   const auto version = content.metadata.find("version");
   if (version == content.metadata.end() ||
-      (version->second != kVersion && version->second != kOldVersion))
+      std::ranges::find(kKnownVersions, version->second) == kKnownVersions.end())
     throw_bad_input(
-        "{}: explainer format version '{}' is not known; this program reads versions {} and {}: "
-        "fit "
+        "{}: explainer format version '{}' is not known; this program reads versions {} to {}: fit "
         "the explainer again",
-        where, version == content.metadata.end() ? "" : version->second, kOldVersion, kVersion);
+        where, version == content.metadata.end() ? "" : version->second, kKnownVersions.front(),
+        kVersion);
   const json options_json = parse_object(content, "options", where);
   const auto options =
       options_from_json<PGExplainerOptions>(options_json, where + ": metadata 'options'");
@@ -126,6 +129,11 @@ ExplainerFile read_explainer(const std::filesystem::path& path) {
     read_parameters(order.scorer(), fitted.order);
   }
   if (shape.contains("refine")) fitted.refine = integer("refine", 0, 1'000'000);
+  if (const auto found = shape.find("rival_lead"); found != shape.end()) {
+    if (!found->is_number() || found->get<double>() < 0 || found->get<double>() > 2)
+      throw_bad_input("{}: metadata 'shape' needs rival_lead from 0 to 2", where);
+    fitted.rival_lead = found->get<double>();
+  }
   if (content.tensors.contains(kFeatureLogits))
     fitted.feature_logits = tensor_values(content, kFeatureLogits, {}, where);
   for (const auto& [name, tensor] : content.tensors)
@@ -145,6 +153,7 @@ void write_explainer(const std::filesystem::path& path, const PGExplainer& expla
                 {"num_targets", fitted.num_targets},
                 {"seed", explainer.seed()},
                 {"refine", fitted.refine}};
+  if (fitted.rival_lead) shape["rival_lead"] = *fitted.rival_lead;
   Safetensors content;
   const auto write_parameters = [&](const EdgeScorer<float>& scorer,
                                     const std::vector<float>& theta) {

@@ -40,6 +40,8 @@ nlohmann::ordered_json report_of(const FitReport& report) {
           {"necessity", report.necessity},
           {"sharpened", report.sharpened},
           {"refine", report.refine},
+          {"rival_lead", report.rival_lead ? nlohmann::ordered_json(*report.rival_lead)
+                                           : nlohmann::ordered_json()},
           {"held_out", report.held_out},
           {"verdict", report.verdict ? to_json(*report.verdict) : nlohmann::ordered_json()},
           {"warnings", report.warnings}};
@@ -124,9 +126,9 @@ class ExplainerHandle {
     if (const auto* explainer = dynamic_cast<const PGExplainer*>(explainer_.get());
         explainer && fitted_) {
       const PGExplainer::Fitted& fitted = explainer->fitted();
-      learnt =
-          py::make_tuple(fitted.embedding_width, fitted.num_targets, fitted.theta,
-                         fitted.feature_logits, fitted.order, fitted.num_levels, fitted.refine);
+      learnt = py::make_tuple(fitted.embedding_width, fitted.num_targets, fitted.theta,
+                              fitted.feature_logits, fitted.order, fitted.num_levels, fitted.refine,
+                              fitted.rival_lead);
     }
     return py::make_tuple(method_, seed_, to_python(options_), fitted_, learnt, report());
   }
@@ -142,7 +144,8 @@ class ExplainerHandle {
         PGExplainer::Fitted{
             learnt[0].cast<Index>(), learnt[1].cast<int>(), learnt[2].cast<std::vector<float>>(),
             learnt[3].cast<std::vector<float>>(), learnt[4].cast<std::vector<float>>(),
-            learnt[5].cast<Index>(), learnt[6].cast<std::int64_t>()});
+            learnt[5].cast<Index>(), learnt[6].cast<std::int64_t>(),
+            learnt[7].cast<std::optional<double>>()});
     return handle;
   }
 

@@ -76,6 +76,27 @@ TEST(ExplainerFile, ExplainersOfTheVersionBeforeAreRead) {
   for (std::size_t i = 0; i < before.size(); ++i) expect_same_explanation(after[i], before[i]);
 }
 
+// What a fit found about rivals; explainers without it are of version 4, and read the same.
+TEST(ExplainerFile, RivalsAreKept) {
+  const TemporaryFolder folder;
+  const SmallProblem p(small_tree_cycles(1));
+  PGExplainer explainer(quick_options(), 4);
+  fit(explainer, p.model, instances_between(0, 12));
+  PGExplainer::Fitted fitted = explainer.fitted();
+  for (const std::optional<double> lead :
+       {std::optional<double>(), std::optional(0.0), std::optional(0.3)}) {
+    fitted.rival_lead = lead;
+    write_explainer(folder / "e.safetensors", PGExplainer(quick_options(), 4, fitted), nullptr);
+    EXPECT_EQ(read_explainer(folder / "e.safetensors").explainer->rival_lead(), lead);
+  }
+  fitted.rival_lead.reset();
+  write_explainer(folder / "e.safetensors", PGExplainer(quick_options(), 4, fitted), nullptr);
+  Safetensors content = read_safetensors(folder / "e.safetensors");
+  content.metadata["version"] = "4";
+  write_safetensors(folder / "old.safetensors", content);
+  EXPECT_FALSE(read_explainer(folder / "old.safetensors").explainer->rival_lead());
+}
+
 TEST(ExplainerFile, UnfittedExplainerIsNotWritten) {
   const TemporaryFolder folder;
   expect_bad_input(
@@ -171,6 +192,8 @@ TEST_F(DamagedExplainer, MetadataAreChecked) {
   expect_value_refused("shape", "order_levels", 3, {"order.0.weight", "(64, 62)", "(64, 60)"});
   expect_value_refused("shape", "order_levels", -1, {"order_levels"});
   expect_value_refused("shape", "refine", -1, {"refine"});
+  expect_value_refused("shape", "rival_lead", -0.1, {"rival_lead", "0 to 2"});
+  expect_value_refused("shape", "rival_lead", "no", {"rival_lead"});
   expect_value_refused("shape", "seed", "one", {"seed"});
   expect_value_refused("shape", "seed", -1, {"seed"});
 }
