@@ -76,6 +76,7 @@ struct Judged {
       if (lead_over(r) < kAhead + kErrors * error_of_lead(r)) return false;
     return true;
   }
+  [[nodiscard]] bool is_level() const { return mean_gap() >= best_rival(); }
   /// Of some rival, beyond doubt.
   [[nodiscard]] bool is_behind() const {
     for (std::size_t r = 0; r < kRivals; ++r)
@@ -96,16 +97,18 @@ struct Judged {
 
 using JudgedLeads = std::array<Judged, kLeads.size()>;
 
-/// Which lead to allow rivals, the larger the better: one with which the orders are ahead of them,
-/// or for orders that are behind without, level with them. None if neither, or if a small one that
-/// changes most instances would be needed for a doubtful gain.
+/// Which lead to allow rivals, the larger the better: one with which the orders are ahead of them
+/// or, if they are behind without, level with them. Small leads, which change most instances, are
+/// for orders that are behind beyond doubt.
 std::optional<std::size_t> least_lead(const Judged& without, const JudgedLeads& judged) {
-  for (std::size_t k = 0; k < kLeads.size() && kLeads[k] >= kLargeLead; ++k)
+  const auto end_of_large = static_cast<std::size_t>(
+      std::count_if(kLeads.begin(), kLeads.end(), [](double lead) { return lead >= kLargeLead; }));
+  for (std::size_t k = 0; k < end_of_large; ++k)
     if (judged[k].is_ahead()) return k;
-  if (!without.is_behind()) return std::nullopt;
-  for (std::size_t k = 0; k + 1 < kLeads.size(); ++k)
-    if (judged[k].mean_gap() >= judged[k].best_rival()) return k;
-  return kLeads.size() - 1;
+  if (!without.is_level())
+    for (std::size_t k = 0; k < (without.is_behind() ? kLeads.size() : end_of_large); ++k)
+      if (judged[k].is_level()) return k;
+  return std::nullopt;
 }
 
 struct Worker : PieceWorker {
