@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -99,16 +98,16 @@ using JudgedLeads = std::array<Judged, kLeads.size()>;
 
 /// Which lead to allow rivals, the larger the better: one with which the orders are ahead of them
 /// or, if they are behind without, level with them. Small leads, which change most instances, are
-/// for orders that are behind beyond doubt.
+/// for orders that are behind beyond doubt: then the smallest, if none is enough.
 std::optional<std::size_t> least_lead(const Judged& without, const JudgedLeads& judged) {
   const auto end_of_large = static_cast<std::size_t>(
       std::count_if(kLeads.begin(), kLeads.end(), [](double lead) { return lead >= kLargeLead; }));
   for (std::size_t k = 0; k < end_of_large; ++k)
     if (judged[k].is_ahead()) return k;
-  if (!without.is_level())
-    for (std::size_t k = 0; k < (without.is_behind() ? kLeads.size() : end_of_large); ++k)
-      if (judged[k].is_level()) return k;
-  return std::nullopt;
+  if (without.is_level()) return std::nullopt;
+  for (std::size_t k = 0; k < (without.is_behind() ? kLeads.size() : end_of_large); ++k)
+    if (judged[k].is_level()) return k;
+  return without.is_behind() ? std::optional(kLeads.size() - 1) : std::nullopt;
 }
 
 struct Worker : PieceWorker {

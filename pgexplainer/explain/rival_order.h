@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "pgexplainer/explain/edge_pairs.h"
@@ -37,7 +36,8 @@ class WayToRival {
     double gap = 0;
   };
   [[nodiscard]] const Order& rival() const { return rival_; }
-  /// The first stop that is behind the rival by no more than `lead`, which is at least 0.
+  /// The first stop that is behind the rival by no more than `lead`, which is at least 0. Valid
+  /// until the next call.
   const Order& first_within(double lead);
 
  private:
