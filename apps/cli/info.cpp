@@ -254,6 +254,19 @@ std::string fit_in_words(const nlohmann::json& fit, const std::string& file) try
                   error.what());
 }
 
+/// How the edges of an instance come into their order.
+std::string order_in_words(const PGExplainer& explainer) {
+  std::vector<std::string> parts;
+  if (!explainer.fitted().order.empty()) parts.emplace_back("by a network for each instance");
+  if (explainer.refine_steps() > 0)
+    parts.push_back(fmt::format("{} steps of refinement", explainer.refine_steps()));
+  if (explainer.rival_lead())
+    parts.push_back(fmt::format("that of occlusion or gradients if ahead by more than {}",
+                                *explainer.rival_lead()));
+  return parts.empty() ? "by the explanation network alone"
+                       : fmt::format("{}", fmt::join(parts, ", "));
+}
+
 void show_explainer(const std::string& file, bool json) {
   const ExplainerFile content = read_explainer(file);
   const PGExplainer& explainer = *content.explainer;
@@ -292,6 +305,7 @@ void show_explainer(const std::string& file, bool json) {
         "{} {} {}", settings.ends_with(nearest) ? ", but" : ",", item.key(),
         item.value().is_string() ? item.value().get<std::string>() : item.value().dump());
   fmt::print(stderr, "  settings     {}, seed {}\n", settings, explainer.seed());
+  fmt::print(stderr, "  order        {}\n", order_in_words(explainer));
   if (!fitted.feature_logits.empty())
     fmt::print(stderr, "  features     {} have a score\n", fitted.feature_logits.size());
   fmt::print(stderr, "{}", fit);

@@ -100,10 +100,10 @@ TEST_F(InfoOfExplaining, DescribesAnExplainer) {
   EXPECT_EQ(json["seed"], 3);
   EXPECT_EQ(json["fit"]["instances"], 10);
   EXPECT_EQ(json["fit"]["loss"].size(), 2U);
-  expect_words(
-      explainer(),
-      {"explainer of node predictions, objective paper", "3 embeddings of width 60",
-       "preset paper, but epochs 2, size 0.5, seed 3", "on 10 instances of data, 2 epochs, loss "});
+  expect_words(explainer(),
+               {"explainer of node predictions, objective paper", "3 embeddings of width 60",
+                "preset paper, but epochs 2, size 0.5, seed 3", "by the explanation network alone",
+                "on 10 instances of data, 2 epochs, loss "});
 }
 
 TEST_F(InfoOfExplaining, TellsExplainersOfLinksAndGraphsApart) {
