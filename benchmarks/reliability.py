@@ -302,7 +302,7 @@ def main():
         results = measure(bench, ["ba_2motifs"], ["paper"], seeds, arguments.explainer_seeds, "max,add")
         report("pooling", table(results, {}))
     if "architectures" in arguments.only:
-        report("architectures", architectures(bench, list(seeds)[:5]))
+        report("architectures", architectures(bench, list(seeds)[-5:]))
     if "dropout-edge" in arguments.only:
         report("dropout-edge", dropping(bench, seeds))
     if "trust" in arguments.only:

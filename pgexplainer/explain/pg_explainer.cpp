@@ -24,10 +24,8 @@
 namespace pgexplainer {
 namespace {
 
-Embedding parse_embedding(const std::string& word) {
-  return word == "last-layer"         ? Embedding::last_layer
-         : word == "last-convolution" ? Embedding::last_convolution
-                                      : Embedding::classifier_input;
+Embedding embedding_of(const PGExplainerOptions& options) {
+  return parse_embedding("option embedding", options.embedding);
 }
 
 /// What a user should know before trusting the scores.
@@ -141,7 +139,7 @@ FitReport PGExplainer::fit(const ExplainedModel& model, std::span<const Instance
     throw_bad_input("none of the {} instances has an edge in reach; there is nothing to explain",
                     instances.size());
 
-  embed(model, parse_embedding(options_.embedding), population, workers.pool);
+  embed(model, embedding_of(options_), population, workers.pool);
   const EdgeScorer<float> scorer(population.z.cols(), num_targets, options_.hidden);
   // The scores should be as faithful as gradients, a small part of P_c aside; else the most
   // faithful stay. Graphs in company go on with whole edges until they are; all others take as
@@ -273,7 +271,7 @@ void PGExplainer::prepare(const ExplainedModel& model, std::span<const Instance>
   embeds_around_ =
       instances.size() < kFew && std::all_of(instances.begin(), instances.end(), is_local);
   if (embeds_around_) return;
-  z_ = model.embed(parse_embedding(options_.embedding), &pool);
+  z_ = model.embed(embedding_of(options_), &pool);
   check_width(z_);
   // Worth it when nodes are met more than once, and if it leaves room for the rest.
   if (instances.size() < kFew || instances.size() * kFew < at(z_.rows())) return;
@@ -316,7 +314,7 @@ Scores PGExplainer::score(const InstanceGraph& instance, GnnRun& run) const {
     z = &local_z;
     projections = &local_projections;
     order = &local_order_projections;
-    const Embedding kind = parse_embedding(options_.embedding);
+    const Embedding kind = embedding_of(options_);
     if (z_.size() > 0) {
       gather_rows<float>(z_, instance.nodes, local_z);
     } else {

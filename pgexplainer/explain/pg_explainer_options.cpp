@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pgexplainer/core/error.h"
+#include "pgexplainer/model/embedding.h"
 
 namespace pgexplainer {
 namespace {
@@ -19,6 +20,7 @@ void check_word(std::string_view option, const std::string& word,
 PGExplainerOptions paper() {
   PGExplainerOptions o;
   o.objective = "paper";
+  o.embedding = "classifier-input";
   o.epochs = 30;
   o.tau_start = 5.0;
   o.tau_end = 2.0;
@@ -33,6 +35,7 @@ PGExplainerOptions authors(double lr, std::int64_t epochs, double size, double e
                            double sample_bias = 0.0) {
   PGExplainerOptions o;
   o.objective = "paper";
+  o.embedding = "classifier-input";
   o.target = "label";
   o.score = "sigmoid";
   o.reduction = "sum";
@@ -78,8 +81,7 @@ const std::vector<std::pair<std::string, PGExplainerOptions>>& presets() {
 void check_options(const PGExplainerOptions& options) {
   check_option_fields(options);
   check_word("objective", options.objective, {"ranking", "paper"});
-  check_word("embedding", options.embedding,
-             {"classifier-input", "last-layer", "last-convolution"});
+  parse_embedding("option embedding", options.embedding);
   check_word("score", options.score, {"omega", "sigmoid"});
   check_word("target", options.target, {"soft", "class", "label"});
   check_word("schedule", options.schedule, {"share", "epoch"});

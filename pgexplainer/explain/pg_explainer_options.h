@@ -15,7 +15,7 @@ struct PGExplainerOptions {
   std::int64_t epochs = 50;
   double lr = 3e-3;
   std::vector<std::int64_t> hidden = {64};
-  std::string embedding = "classifier-input";
+  std::string embedding = "all-layers";
   std::int64_t batch_size = 0;
   double clip_value = 0.0;
   std::int64_t samples = 1;
@@ -63,9 +63,11 @@ struct PGExplainerOptions {
     field("epochs", &O::epochs, Bounds{1, 1e9}, "passes over the instances");
     field("lr", &O::lr, Bounds{0, 1e3}, "learning rate of Adam");
     field("hidden", &O::hidden, Bounds{1, 65536}, "hidden widths of the explanation network");
-    field("embedding", &O::embedding, Bounds{},
-          "what z is: classifier-input (all layers the classifier reads, as released), last-layer "
-          "(as printed) or last-convolution (as in PyG)");
+    field(
+        "embedding", &O::embedding, Bounds{},
+        "what z is: all-layers (long rows shortened), classifier-input (the layers "
+        "that the classifier reads, as released), last-layer (as printed) or last-convolution (as "
+        "in PyG)");
     field("batch_size", &O::batch_size, Bounds{0, 1e12}, "instances per step; 0 = all");
     field("clip_value", &O::clip_value, Bounds{0, 1e30},
           "largest entry of a gradient; 0 = no limit");

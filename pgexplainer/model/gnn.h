@@ -9,14 +9,10 @@
 
 #include "pgexplainer/core/matrix.h"
 #include "pgexplainer/datasets/dataset.h"
+#include "pgexplainer/model/embedding.h"
 #include "pgexplainer/nn/layer.h"
 
 namespace pgexplainer {
-
-/// Which node representation Z is. The paper takes the last layer, its released code the
-/// concatenation of all layers that the classifier reads, PyG the output of the last convolution
-/// before normalisation and activation.
-enum class Embedding { classifier_input, last_layer, last_convolution };
 
 /// What a network is evaluated on: a graph, a union of graphs, or the computation graph of a node.
 template <class T>

@@ -120,10 +120,13 @@ LayerContext<T> NativeGnn<T>::context_of(const GnnInput<T>& input, std::span<con
   return context;
 }
 
-/// The blocks side by side or their largest entries, as many rows as the last of them has.
+/// The blocks side by side or, for the classifier, their largest entries; as many rows as the last
+/// of them has.
 template <class T>
-void NativeGnn<T>::combine(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const {
-  if (spec_.jumping_knowledge == JumpingKnowledge::max) {
+void NativeGnn<T>::combine(std::span<const Matrix<T>* const> blocks, Embedding kind,
+                           Matrix<T>& z) const {
+  const bool for_classifier = kind == Embedding::classifier_input;
+  if (for_classifier && spec_.jumping_knowledge == JumpingKnowledge::max) {
     z = *blocks.back();
     for (const Matrix<T>* block : blocks) z = z.cwiseMax(block->topRows(z.rows()));
     return;
@@ -133,7 +136,10 @@ void NativeGnn<T>::combine(std::span<const Matrix<T>* const> blocks, Matrix<T>& 
   z.resize(blocks.back()->rows(), width);
   Index column = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    copy_columns(*blocks[b], z.rows(), z, column);
+    if (for_classifier)
+      copy_columns(*blocks[b], z.rows(), z, column);
+    else
+      copy_shortened(*blocks[b], z, column);
     column += block_width_[b];
   }
 }
@@ -194,10 +200,10 @@ const Matrix<T>& NativeGnn<T>::encode(const GnnInput<T>& input, std::span<const 
       x = &step.out;
     }
   }
-  if (kind != Embedding::classifier_input || !combines_blocks()) return *x;
+  if (!combines_blocks(kind)) return *x;
   std::vector<const Matrix<T>*> outputs;
   for (const auto& steps : workspace.blocks) outputs.push_back(&steps.back().out);
-  combine(outputs, workspace.z);
+  combine(outputs, kind, workspace.z);
   return workspace.z;
 }
 
@@ -292,13 +298,6 @@ void NativeGnn<T>::update_buffers(const Workspace& workspace) {
 }
 
 template <class T>
-const Matrix<T>& NativeGnn<T>::embedding(const Workspace& workspace, Embedding kind) const {
-  if (kind == Embedding::classifier_input && combines_blocks()) return workspace.z;
-  const Place last = last_layer(kind);
-  return workspace.blocks[last.block][last.layer].out;
-}
-
-template <class T>
 std::vector<std::vector<NodeId>> NativeGnn<T>::rows_needed(const Adjacency& graph,
                                                            std::span<const NodeId> nodes) const {
   std::vector<std::vector<NodeId>> needed(at(num_convolutions_));
@@ -321,7 +320,6 @@ template <class T>
 Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind,
                               std::span<const NodeId> nodes) const {
   LayerContext<T> context = context_of(input, {}, {});
-  const bool keeps_blocks = kind == Embedding::classifier_input && combines_blocks();
   const std::vector<std::vector<NodeId>> needed = rows_needed(context.graph, nodes);
   std::size_t convolution = 0;
   std::vector<Matrix<T>> outputs;   // of the blocks that are still needed
@@ -365,16 +363,16 @@ Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind,
       }
       if (is_last_reader && kind == Embedding::last_convolution) return result;
     }
-    if (!keeps_blocks) continue;
+    if (!combines_blocks(kind)) continue;
     if (convolution < needed.size()) spread();
     outputs.push_back(std::move(result));
     x = &outputs.back();
   }
-  if (!keeps_blocks) return result;
+  if (!combines_blocks(kind)) return result;
   std::vector<const Matrix<T>*> all;
   for (const Matrix<T>& output : outputs) all.push_back(&output);
   Matrix<T> z;
-  combine(all, z);
+  combine(all, kind, z);
   return z;
 }
 

@@ -66,8 +66,6 @@ class NativeGnn {
   /// Z, Eq. (7), alone: nothing behind it is computed. Valid until the workspace is used again.
   const Matrix<T>& encode(const GnnInput<T>& input, std::span<const T> edge_mask,
                           const Phase& phase, Embedding kind, Workspace& workspace) const;
-  /// Z of the last forward.
-  [[nodiscard]] const Matrix<T>& embedding(const Workspace& workspace, Embedding kind) const;
   /// As encode(), for every node, in less memory: whatever no later layer reads is freed. With
   /// `nodes`, the rows of these alone: for networks that pass messages and mix no rows otherwise.
   [[nodiscard]] Matrix<T> embed(const GnnInput<T>& input, Embedding kind,
@@ -85,14 +83,15 @@ class NativeGnn {
   [[nodiscard]] Place last_layer(Embedding kind) const;  // that Z needs
   static LayerContext<T> context_of(const GnnInput<T>& input, std::span<const T> edge_mask,
                                     const Phase& phase);
-  [[nodiscard]] bool combines_blocks() const {
-    return spec_.jumping_knowledge != JumpingKnowledge::last;
+  [[nodiscard]] bool combines_blocks(Embedding kind = Embedding::classifier_input) const {
+    return kind == Embedding::all_layers || (kind == Embedding::classifier_input &&
+                                             spec_.jumping_knowledge != JumpingKnowledge::last);
   }
   /// The nodes whose rows each convolution has to give if the last one gives those of `nodes`; none
   /// = all.
   [[nodiscard]] std::vector<std::vector<NodeId>> rows_needed(const Adjacency& graph,
                                                              std::span<const NodeId> nodes) const;
-  void combine(std::span<const Matrix<T>* const> blocks, Matrix<T>& z) const;
+  void combine(std::span<const Matrix<T>* const> blocks, Embedding kind, Matrix<T>& z) const;
   void combine_backward(const Workspace& workspace, std::size_t block, Matrix<T>& dblock) const;
   void backward_layers(const Layers& layers, const Matrix<T>& input, Steps& steps,
                        const Matrix<T>& dout, const LayerContext<T>& context,

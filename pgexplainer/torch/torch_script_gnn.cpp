@@ -443,13 +443,14 @@ void TorchScriptRun::backward(const Matrix<float>& dlogits, std::span<float> dma
   });
 }
 
-const Matrix<float>& TorchScriptRun::embed(const GnnInput<float>& input, Embedding) {
+const Matrix<float>& TorchScriptRun::embed(const GnnInput<float>& input, Embedding kind) {
   translated(gnn_->where(), [&] {
     const torch::NoGradGuard no_gradient;
     Tensor z = gnn_->representations(input);
     if (!input.nodes_within.empty()) z = z.narrow(0, 0, input.nodes_within.front());
     copy_to(z_, z);
   });
+  if (kind == Embedding::all_layers) copy_shortened(z_, z_, 0);
   return z_;
 }
 

@@ -17,8 +17,9 @@ namespace pgexplainer {
 /// sigmoid. edge_weight is the mask times the data's weights: the module says what a weaker edge
 /// means. An int attribute num_hops says how far a node's row reaches; without it, the whole graph.
 ///
-/// embed(...), with the same arguments, gives Z; every Embedding is that one. Without it, Z is what
-/// the last linear layer reads (nodes), or the last rows of nodes before the pooling (graphs).
+/// embed(...), with the same arguments, gives Z; every Embedding is that one, the rows of
+/// all_layers shortened. Without it, Z is what the last linear layer reads (nodes), or the last
+/// rows of nodes before the pooling (graphs).
 ///
 /// Throws, naming the file, unless the module runs on this data, gives the same logits twice, and
 /// these depend on edge_weight, with a gradient. The task is the data's.

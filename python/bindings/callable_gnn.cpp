@@ -72,12 +72,13 @@ class CallableRun final : public GnnRun {
     }
   }
 
-  const Matrix<float>& embed(const GnnInput<float>& input, Embedding) override {
+  const Matrix<float>& embed(const GnnInput<float>& input, Embedding kind) override {
     const py::gil_scoped_acquire locked;
     const Index rows = input.nodes_within.empty() ? input.graph.num_nodes() : rows_of(input);
     const py::object z =
         run_->attr("embed")(to_array(*input.x), edge_index(input), edge_weight(input, {}), rows);
     read_matrix(z, "embeddings", rows, -1, z_);
+    if (kind == Embedding::all_layers) copy_shortened(z_, z_, 0);
     return z_;
   }
 

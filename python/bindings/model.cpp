@@ -106,14 +106,6 @@ py::array predict(const Model& model, const std::shared_ptr<Dataset>& data,
   });
 }
 
-Embedding parse_embedding(const std::string& word) {
-  if (word == "classifier-input") return Embedding::classifier_input;
-  if (word == "last-layer") return Embedding::last_layer;
-  if (word == "last-convolution") return Embedding::last_convolution;
-  throw_bad_input("kind is '{}', expected one of classifier-input, last-layer, last-convolution",
-                  word);
-}
-
 template <class Options>
 std::vector<std::string> field_names() {
   std::vector<std::string> names;
@@ -178,7 +170,7 @@ void bind_model(py::module_& module) {
       .def("embed",
            [](const Model& self, const std::shared_ptr<Dataset>& data, const std::string& word,
               int threads) {
-             const Embedding kind = parse_embedding(word);
+             const Embedding kind = parse_embedding("kind", word);
              return on_whole(self, data, threads, [&](const GnnInput<float>& input) {
                return self.gnn->embed(input, kind);
              });

@@ -96,9 +96,9 @@ class Model:
         model, core = self._on(data)
         return model.predict(core, mask, threads)
 
-    def embed(self, data: Dataset, kind: str = "classifier-input", *, threads: int = 0) -> Array:
-        """Node embeddings: what PGExplainer reads. kind: classifier-input, last-layer or
-        last-convolution.
+    def embed(self, data: Dataset, kind: str = "all-layers", *, threads: int = 0) -> Array:
+        """Node embeddings: what PGExplainer reads. kind: all-layers (rows of each no longer
+        than 2), classifier-input, last-layer or last-convolution.
         """
         model, core = self._on(data)
         return model.embed(core, kind, threads)

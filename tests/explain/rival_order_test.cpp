@@ -97,6 +97,7 @@ TEST(RivalOrder, LeavesAloneWhatCannotBeRanked) {
 /// An explanation network that has learnt next to nothing is behind its rivals.
 PGExplainerOptions behind() {
   PGExplainerOptions options = quick_options();
+  options.embedding = "last-layer";
   options.epochs = 1;
   options.order_epochs = 0;
   options.holdout = 0;

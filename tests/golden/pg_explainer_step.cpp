@@ -316,7 +316,7 @@ Results<double> run_in_double(const NpzArrays& file, const Graph& graph) {
   input.x = &x;
   NativeGnn<double>::Workspace workspace;
   const Matrix<double> full = model.forward(input, {}, {}, workspace);
-  const Matrix<double> z = model.embedding(workspace, Embedding::last_convolution);
+  const Matrix<double> z = model.encode(input, {}, {}, Embedding::last_convolution, workspace);
 
   // The file's own choice of edges, all nodes.
   Cut cut;

@@ -131,9 +131,13 @@ void expect_same_explanations(const ExplainedModel& ours, const ExplainedModel& 
   for (const std::string& name : method_names()) {
     if (name == "att") continue;
     nlohmann::json options;
-    if (name == "pgexplainer")  // without what turns on the last bit
-      options = {
-          {"epochs", 3}, {"necessity", {1.0}}, {"sharpen", 0}, {"order_epochs", 0}, {"refine", 0}};
+    if (name == "pgexplainer")  // what both have, without what turns on the last bit
+      options = {{"embedding", "classifier-input"},
+                 {"epochs", 3},
+                 {"necessity", {1.0}},
+                 {"sharpen", 0},
+                 {"order_epochs", 0},
+                 {"refine", 0}};
     if (name == "gnnexplainer") options = {{"epochs", 20}};
     std::vector<std::vector<Explanation>> both;
     for (const ExplainedModel* model : {&ours, &theirs}) {
