@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <future>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -157,12 +156,15 @@ void PreparedExplainer::explain(std::span<const Instance> instances, const Expla
              });
   };
   // The caller has, as a rule, read the network and the data. Its memory for instances would lie
-  // between their parts, in the same lines of the cache, and all threads would wait for these.
-  // Here and not in the pool, for the short steps of a fit are not worth a thread.
-  if (pool.size() > 1)
-    std::async(std::launch::async, run).get();
-  else
+  // between their parts, in the same lines of the cache, and all threads would wait for these. A
+  // thread for each call would leave such memory behind, for others to use. Here and not in the
+  // pool, for the short steps of a fit are not worth a change of threads.
+  if (pool.size() > 1) {
+    if (!own_thread_) own_thread_ = std::make_unique<StandingThread>();
+    own_thread_->run(run);
+  } else {
     run();
+  }
 }
 
 Explanation PreparedExplainer::explain(const Instance& instance, const ExplainOptions& options) {

@@ -14,6 +14,7 @@
 #include "pgexplainer/explain/explained_model.h"
 #include "pgexplainer/explain/explanation.h"
 #include "pgexplainer/explain/verdict.h"
+#include "pgexplainer/parallel/standing_thread.h"
 #include "pgexplainer/parallel/workers.h"
 
 namespace pgexplainer {
@@ -95,6 +96,7 @@ class PreparedExplainer {
   const ExplainedModel& model_;
   const Explainer& explainer_;
   std::vector<std::unique_ptr<Thread>> threads_;
+  std::unique_ptr<StandingThread> own_thread_;
 };
 
 /// Explanations of all instances. Throws if the method does not support the model.
