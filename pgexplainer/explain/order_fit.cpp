@@ -30,9 +30,10 @@ struct Attempt {
 };
 constexpr std::array<Attempt, 6> kAttempts{
     {{0.5F, 0}, {1.0F, 0}, {1.0F, 20}, {1.0F, 50}, {1.0F, 100}, {1.0F, 200}}};
-// Ahead of a rival: by this much and twice the standard error of the difference.
-constexpr double kAhead = 0.01, kErrors = 2;
-constexpr double kWorthSteps = 0.005;  // more steps have to gain so much
+// Ahead of a rival: by this much and so many standard errors of the difference, which is more
+// uncertain than they say, for neighbours are alike.
+constexpr double kAhead = 0.01, kErrors = 3;
+constexpr double kWorthSteps = 0.002;  // steps after the first ones have to gain so much
 constexpr std::size_t kRivals = 4;
 constexpr std::array<double, 7> kLeads{0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0};  // of rivals
 constexpr double kLargeLead = 0.1;
@@ -363,7 +364,7 @@ OrderFit fit_order(const ExplainedModel& model, std::int64_t epochs, std::uint64
     if (halves.empty() && attempt.strength < 1) continue;
     const Judged judged = teaching.judge(attempt, halves);
     const double gain = best.lessons > 0 ? judged.mean_gap() - best.mean_gap() : 1;
-    if (attempt.steps > 0 && gain < kWorthSteps) break;
+    if (attempt.steps > 0 && gain < (chosen.steps > 0 ? kWorthSteps : 0)) break;
     if (gain > 0) {
       chosen = attempt;
       best = judged;
