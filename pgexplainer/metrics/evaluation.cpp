@@ -50,10 +50,11 @@ class OneRowRun final : public GnnRun {
 
 GroundTruthAgreement compare_with_ground_truth(const Dataset& dataset,
                                                std::span<const Explanation> explanations) {
-  GroundTruthAgreement result{kUndefined, kUndefined, 0, kUndefined, kUndefined, kUndefined, 0, 0};
+  GroundTruthAgreement result{kUndefined, kUndefined, 0, kUndefined, kUndefined,
+                              kUndefined, kUndefined, 0, 0};
   if (dataset.edge_gt.empty()) return result;
-  std::vector<std::uint8_t> label;
-  std::vector<float> score;
+  std::vector<std::uint8_t> label, own_label;
+  std::vector<float> score, own_score;
   std::vector<std::int64_t> instance_ptr{0};
   std::int64_t right = 0, hit = 0, taken = 0;
   for (const Explanation& explanation : explanations) {
@@ -61,6 +62,7 @@ GroundTruthAgreement compare_with_ground_truth(const Dataset& dataset,
     merged.reverse = explanation.reverse;
     merged.score = explanation.score;
     merge_directions(merged);
+    const std::size_t first = label.size();
     for (std::size_t e = 0; e < explanation.edges.size(); ++e) {
       const EdgeId back = explanation.reverse[e];
       const bool positive =
@@ -74,10 +76,20 @@ GroundTruthAgreement compare_with_ground_truth(const Dataset& dataset,
       hit += selected && positive ? 1 : 0;
       right += selected == positive ? 1 : 0;
     }
+    const std::span positive = std::span(label).subspan(first);
+    const std::vector<std::uint8_t> own = explanation.targets.empty()
+                                              ? std::vector(positive.begin(), positive.end())
+                                              : connected_part(explanation, positive);
+    for (std::size_t e = 0; e < own.size(); ++e) {
+      if (positive[e] != own[e]) continue;
+      own_label.push_back(own[e]);
+      own_score.push_back(merged.score[e]);
+    }
     instance_ptr.push_back(static_cast<std::int64_t>(label.size()));
   }
   result.edges = static_cast<std::int64_t>(label.size());
   result.pooled_auc = roc_auc(label, score);
+  result.own_motif_auc = roc_auc(own_label, own_score);
   const MeanAuc mean = mean_auc_per_instance(label, score, instance_ptr);
   result.per_instance_auc = mean.mean;
   result.num_undefined = mean.num_left_out;

@@ -17,6 +17,9 @@ struct GroundTruthAgreement {
   double pooled_auc = 0;        ///< one ROC over the edges of all instances: the paper's figure
   double per_instance_auc = 0;  ///< mean over the instances where it is defined
   std::int64_t num_undefined = 0;
+  /// The pooled one without motifs that do not hang together with the explained node: predictions
+  /// need not rest on the motifs of others in reach. Of graphs all count.
+  double own_motif_auc = 0;
   double accuracy = 0, precision = 0, recall = 0;  ///< of the selected edges
   std::int64_t edges = 0, positives = 0;           ///< pooled; each direction counts
 };

@@ -109,6 +109,7 @@ MethodResult run_method(const ComparedMethod& method, std::span<const Instance> 
     result.seeds.push_back(seed);
     result.pooled_auc.push_back(agreement.pooled_auc);
     result.per_instance_auc.push_back(agreement.per_instance_auc);
+    result.own_motif_auc.push_back(agreement.own_motif_auc);
     std::vector<float>& all = scores_by_seed.emplace_back();
     for (const Explanation& explanation : explanations)
       all.insert(all.end(), explanation.score.begin(), explanation.score.end());
@@ -122,8 +123,11 @@ MethodResult run_method(const ComparedMethod& method, std::span<const Instance> 
       }
       Explainer& judged = fits ? *half : explainer;
       const auto unseen = explain(model, judged, other, explain_options, pool);
-      if (fits)
-        result.held_out_auc.push_back(compare_with_ground_truth(dataset, unseen).pooled_auc);
+      if (fits) {
+        const GroundTruthAgreement held_out = compare_with_ground_truth(dataset, unseen);
+        result.held_out_auc.push_back(held_out.pooled_auc);
+        result.held_out_own_motif_auc.push_back(held_out.own_motif_auc);
+      }
       if (s == 0 && options.faithfulness)
         result.verdict = judge(model, judged, other, unseen, pool);
     }
@@ -156,11 +160,13 @@ Json to_json(const MethodResult& result) {
   };
   Json auc = {{"pooled", number_or_null(mean(result.pooled_auc))},
               {"per_instance", number_or_null(mean(result.per_instance_auc))},
+              {"own_motif", number_or_null(mean(result.own_motif_auc))},
               {"std", number_or_null(standard_deviation(result.pooled_auc))},
               {"seeds", seeds_or_null(result.pooled_auc)}};
   if (!result.held_out_auc.empty()) {
     auc["held_out"] = number_or_null(mean(result.held_out_auc));
     auc["held_out_std"] = number_or_null(standard_deviation(result.held_out_auc));
+    auc["held_out_own_motif"] = number_or_null(mean(result.held_out_own_motif_auc));
   }
   const GroundTruthAgreement& truth = result.ground_truth;
   const Faithfulness& faith = result.faithfulness;

@@ -29,10 +29,10 @@ struct ComparisonOptions {
 struct MethodResult {
   std::string method;
   std::vector<std::uint64_t> seeds;
-  std::vector<double> pooled_auc, per_instance_auc;  ///< one per seed
-  std::vector<double> held_out_auc;                  ///< likewise, of methods that learn
-  GroundTruthAgreement ground_truth;                 ///< of the first seed
-  Faithfulness faithfulness;                         ///< of the first seed
+  std::vector<double> pooled_auc, per_instance_auc, own_motif_auc;  ///< one per seed
+  std::vector<double> held_out_auc, held_out_own_motif_auc;  ///< likewise, of methods that learn
+  GroundTruthAgreement ground_truth;                         ///< of the first seed
+  Faithfulness faithfulness;                                 ///< of the first seed
   Verdict verdict;       ///< of the first seed; held out: on instances that who learns has not seen
   double stability = 0;  ///< mean Spearman of the scores between seeds
   double fit_seconds = 0;                ///< mean over seeds

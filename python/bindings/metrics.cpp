@@ -52,6 +52,7 @@ Json ground_truth(const Dataset& data, const Explanations& explanations) {
   const auto result = compare_with_ground_truth(data, copies(explanations));
   return {{"auc", result.pooled_auc},
           {"auc_per_instance", result.per_instance_auc},
+          {"auc_own_motif", result.own_motif_auc},
           {"num_undefined", result.num_undefined},
           {"accuracy", result.accuracy},
           {"precision", result.precision},

@@ -62,8 +62,9 @@ def auc(
 def ground_truth(
     explanations: Sequence[Explanation], data: Optional[Dataset] = None
 ) -> dict[str, Any]:
-    """Against the motif edges (`edge_gt`) of the data: auc, auc_per_instance, and of the selected
-    edges accuracy, precision and recall.
+    """Against the motif edges (`edge_gt`) of the data: auc, auc_per_instance, auc_own_motif (motifs
+    that do not hang together with the explained node left out), and of the selected edges accuracy,
+    precision and recall.
     """
     explanations = _listed(explanations)
     judged = _data(explanations, data)

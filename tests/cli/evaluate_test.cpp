@@ -30,7 +30,7 @@ TEST_F(EvaluateVerb, PrintsTheNumbersOfOneMethod) {
   const json printed = run_json(evaluate("--explainer " + explainer() + " --instances 40:60"));
   EXPECT_EQ(printed["method"], "pgexplainer");
   EXPECT_EQ(printed["instances"], 20);
-  for (const char* key : {"pooled", "per_instance"}) {
+  for (const char* key : {"pooled", "per_instance", "own_motif"}) {
     EXPECT_GE(printed["auc"][key], 0.0);
     EXPECT_LE(printed["auc"][key], 1.0);
   }
@@ -43,6 +43,7 @@ TEST_F(EvaluateVerb, FitsWhenNoExplainerIsGiven) {
   const json printed = run_json(evaluate("--epochs 2 --seeds 3 --seed 5 --instances 40:60"));
   EXPECT_EQ(printed["auc"]["seeds"].size(), 3U);
   EXPECT_TRUE(printed["auc"]["held_out"].is_number());
+  EXPECT_TRUE(printed["auc"]["held_out_own_motif"].is_number());
   EXPECT_TRUE(printed["auc"]["std"].is_number());
   const json single = run_json(evaluate("--epochs 2 --seed 5 --instances 40:60"));
   EXPECT_EQ(single["auc"]["pooled"], printed["auc"]["seeds"][0]);
