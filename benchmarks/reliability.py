@@ -214,19 +214,25 @@ def dropping(bench, seeds):
 
 
 def trust(bench, seeds):
-    """The verdict's score against the AUC, over good and bad settings."""
-    results = bench.all([((name, setting, seed),
-                          lambda n=name, s=seed, w=words: bench.evaluate(n, "paper", s, w.split()))
-                         for name in DATASETS for setting, words in SETTINGS.items() for seed in seeds])
+    """The verdict's score against the AUC, over good and bad settings: of explanations as they are, and of the order in
+    common, which the score is of; and whether that order finds the explained node's own motif."""
+    jobs = [(name, setting, seed) for name in DATASETS for setting in SETTINGS for seed in seeds]
+    words = {setting: options.split() for setting, options in SETTINGS.items()}
+    results = bench.all([(key, lambda n=key[0], w=words[key[1]], s=key[2]: bench.evaluate(n, "paper", s, w)) for key in jobs])
+    common = bench.all([((*key, "in common"), lambda n=key[0], w=words[key[1]], s=key[2]: bench.evaluate(
+        n, "paper", s, [*w, *ALONE])) for key in jobs])
     rows = [(name, setting, r["auc"]["held_out"], r["verdict"]["score"], r["verdict"]["reliable"])
             for (name, setting, _), r in results.items()]
-    lines = ["| data | runs | AUC from | to | Spearman of score and AUC |", "|---|---|---|---|---|"]
-    for name in DATASETS:
-        own = [r for r in rows if r[0] == name]
-        lines.append(f"| {DATASETS[name]} | {len(own)} | {min(r[2] for r in own):.3f} | {max(r[2] for r in own):.3f} | "
-                     f"{spearman([r[3] for r in own], [r[2] for r in own]):+.2f} |")
-    lines.append(f"| all | {len(rows)} | {min(r[2] for r in rows):.3f} | {max(r[2] for r in rows):.3f} | "
-                 f"{spearman([r[3] for r in rows], [r[2] for r in rows]):+.2f} |")
+    lines = ["| data | runs | AUC from | to | Spearman of score and AUC | of score and AUC of the order in common | "
+             "AUC of the own motif, from | to |", "|---" * 8 + "|"]
+    for title, names in [*((title, [name]) for name, title in DATASETS.items()), ("all", list(DATASETS))]:
+        keys = [key for key in jobs if key[0] in names]
+        score = [results[key]["verdict"]["score"] for key in keys]
+        auc = [results[key]["auc"]["held_out"] for key in keys]
+        auc_in_common = [common[*key, "in common"]["auc"]["held_out"] for key in keys]
+        own_motif = [common[*key, "in common"]["auc"]["held_out_own_motif"] for key in keys]
+        lines.append(f"| {title} | {len(keys)} | {min(auc):.3f} | {max(auc):.3f} | {spearman(score, auc):+.2f} | "
+                     f"{spearman(score, auc_in_common):+.2f} | {min(own_motif):.3f} | {max(own_motif):.3f} |")
     lines.append("")
     for reliable in (True, False):
         own = [r for r in rows if r[4] == reliable]
