@@ -30,9 +30,10 @@ struct Attempt {
 };
 constexpr std::array<Attempt, 6> kAttempts{
     {{0.5F, 0}, {1.0F, 0}, {1.0F, 20}, {1.0F, 50}, {1.0F, 100}, {1.0F, 200}}};
-// Ahead of a rival: by this much and so many standard errors of the difference, which is more
-// uncertain than they say, for neighbours are alike.
-constexpr double kAhead = 0.01, kErrors = 3;
+// Ahead of a rival: by this much and some standard errors of the difference. It is more uncertain
+// than these say, for neighbours are alike: steps are taken until a third one is left. Giving way,
+// which costs what instances have in common, is for orders that are not ahead by two.
+constexpr double kAhead = 0.01, kErrors = 2, kErrorsWithSteps = 3;
 constexpr double kWorthSteps = 0.002;  // steps after the first ones have to gain so much
 constexpr std::size_t kRivals = 4;
 constexpr std::array<double, 7> kLeads{0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0};  // of rivals
@@ -71,9 +72,9 @@ struct Judged {
   }
   [[nodiscard]] double mean_gap() const { return gap / lessons; }
   /// Of every rival, beyond doubt.
-  [[nodiscard]] bool is_ahead() const {
+  [[nodiscard]] bool is_ahead(double errors = kErrors) const {
     for (std::size_t r = 0; r < kRivals; ++r)
-      if (lead_over(r) < kAhead + kErrors * error_of_lead(r)) return false;
+      if (lead_over(r) < kAhead + errors * error_of_lead(r)) return false;
     return true;
   }
   [[nodiscard]] bool is_level() const { return mean_gap() >= best_rival(); }
@@ -369,7 +370,7 @@ OrderFit fit_order(const ExplainedModel& model, std::int64_t epochs, std::uint64
       chosen = attempt;
       best = judged;
     }
-    if (best.is_ahead()) break;
+    if (best.is_ahead(kErrorsWithSteps)) break;
   }
   if (!best.is_ahead()) {
     const auto judged = teaching.judge_leads(chosen, halves);
