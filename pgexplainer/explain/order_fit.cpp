@@ -29,12 +29,13 @@ struct Attempt {
   std::int64_t steps;
 };
 constexpr std::array<Attempt, 6> kAttempts{
-    {{0.5F, 0}, {1.0F, 0}, {1.0F, 20}, {1.0F, 50}, {1.0F, 100}, {1.0F, 200}}};
+    {{0.5F, 0}, {1.0F, 0}, {1.0F, 10}, {1.0F, 25}, {1.0F, 50}, {1.0F, 100}}};
 // Ahead of a rival: by this much and some standard errors of the difference. It is more uncertain
 // than these say, for neighbours are alike: steps are taken until a third one is left. Giving way,
 // which costs what instances have in common, is for orders that are not ahead by two.
 constexpr double kAhead = 0.01, kErrors = 2, kErrorsWithSteps = 3;
-constexpr double kWorthSteps = 0.002;  // steps after the first ones have to gain so much
+// What steps after the first ones have to gain: more, once the orders are ahead on average.
+constexpr double kWorthSteps = 0.002, kWorthStepsAhead = 0.005;
 constexpr std::size_t kRivals = 4;
 constexpr std::array<double, 7> kLeads{0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0};  // of rivals
 constexpr double kLargeLead = 0.1;
@@ -77,7 +78,8 @@ struct Judged {
       if (lead_over(r) < kAhead + errors * error_of_lead(r)) return false;
     return true;
   }
-  [[nodiscard]] bool is_level() const { return mean_gap() >= best_rival(); }
+  [[nodiscard]] double lead() const { return mean_gap() - best_rival(); }
+  [[nodiscard]] bool is_level() const { return lead() >= 0; }
   /// Of some rival, beyond doubt.
   [[nodiscard]] bool is_behind() const {
     for (std::size_t r = 0; r < kRivals; ++r)
@@ -365,7 +367,10 @@ OrderFit fit_order(const ExplainedModel& model, std::int64_t epochs, std::uint64
     if (halves.empty() && attempt.strength < 1) continue;
     const Judged judged = teaching.judge(attempt, halves);
     const double gain = best.lessons > 0 ? judged.mean_gap() - best.mean_gap() : 1;
-    if (attempt.steps > 0 && gain < (chosen.steps > 0 ? kWorthSteps : 0)) break;
+    const double least_gain = chosen.steps == 0      ? 0
+                              : best.lead() < kAhead ? kWorthSteps
+                                                     : kWorthStepsAhead;
+    if (attempt.steps > 0 && gain < least_gain) break;
     if (gain > 0) {
       chosen = attempt;
       best = judged;

@@ -38,6 +38,21 @@ double root_mean_square(std::span<const float> values) {
   return std::sqrt(squares / static_cast<double>(values.size()));
 }
 
+/// Adam, by no more than kStep at a time; what is small in the first gradient hardly counts.
+struct Descent {
+  AdamOptions adam{.lr = static_cast<double>(kStep), .beta1 = 0.5, .eps = 0};
+  AdamState<float> state;
+  std::vector<float> before;
+
+  void step(std::span<const float> gradient, std::vector<float>& w) {
+    if (adam.eps == 0) adam.eps = std::max(kStill * root_mean_square(gradient), 1e-12);
+    before = w;
+    adam_step<float>(adam, gradient, {}, state, w);
+    for (std::size_t k = 0; k < w.size(); ++k)
+      w[k] = std::clamp(w[k], before[k] - kStep, before[k] + kStep);
+  }
+};
+
 /// One instance with its predicted class c; a value per pair of edges.
 class Refinement {
  public:
@@ -46,21 +61,21 @@ class Refinement {
 
   [[nodiscard]] std::size_t predicted() const { return c_; }
 
-  void descend(std::int64_t steps, std::vector<float>& w) {
-    AdamOptions adam;
-    adam.lr = static_cast<double>(kStep);
-    adam.beta1 = 0.5;
-    AdamState<float> state;
-    std::vector<float> before;
+  /// Both terms move the places at once, or one after the other: half the evaluations for as far a
+  /// way, a little less straight.
+  enum class Move { together, in_turn };
+
+  void descend(std::int64_t steps, Move move, std::vector<float>& w) {
+    Descent descent;
     for (std::int64_t t = 1; t <= steps; ++t) {
       gradient_.assign(w.size(), 0.0F);
       add_term(w, keep_share(static_cast<double>(t)), true);
+      if (move == Move::in_turn) {
+        descent.step(gradient_, w);
+        gradient_.assign(w.size(), 0.0F);
+      }
       add_term(w, remove_share(static_cast<double>(t)), false);
-      if (t == 1) adam.eps = std::max(kStill * root_mean_square(gradient_), 1e-12);
-      before = w;
-      adam_step<float>(adam, gradient_, {}, state, w);
-      for (std::size_t k = 0; k < w.size(); ++k)
-        w[k] = std::clamp(w[k], before[k] - kStep, before[k] + kStep);
+      descent.step(gradient_, w);
     }
   }
 
@@ -106,7 +121,7 @@ std::vector<float> places_of(std::span<const float> pair_score) {
 void refine_order(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run,
                   std::int64_t steps, std::vector<float>& place) {
   if (steps == 0 || pairs.count() < 2) return;  // nothing to rank
-  Refinement(instance, pairs, run).descend(steps, place);
+  Refinement(instance, pairs, run).descend(steps, Refinement::Move::in_turn, place);
 }
 
 std::vector<float> search_order(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run,
@@ -119,8 +134,8 @@ std::vector<float> search_order(const InstanceGraph& instance, const EdgePairs& 
   std::vector<float> near_occlusion = places_of(loss);
   for (std::size_t k = 0; k < here.size(); ++k)
     near_occlusion[k] = here[k] + kNudge * near_occlusion[k];
-  refinement.descend(kSearchSteps, here);
-  refinement.descend(kSearchSteps, near_occlusion);
+  refinement.descend(kSearchSteps, Refinement::Move::together, here);
+  refinement.descend(kSearchSteps, Refinement::Move::together, near_occlusion);
   const auto gap = [&](std::span<const float> w) {
     return keep_and_remove(instance, pairs, w, refinement.predicted(), run).small_gap();
   };

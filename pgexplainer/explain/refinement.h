@@ -8,6 +8,8 @@
 //   loss_t = -P_c(G with weights m(r_t)) + P_c(G with weights 1 - m(s_t)),   m(r) as in
 //   ranking_objective.h without noise, shares r_t and s_t from 5 to 70 %, spread over the steps.
 //
+// A step moves the places by the first term and then by the second one, so that it costs two
+// evaluations of the network and of its gradient, and goes as far as two steps by their sum.
 // Lengths are in units of the standard deviation of the instance's scores, so that the network
 // decides what is far apart and the steps what is close together, and edges that hardly matter
 // hardly move. Only the order is kept: the network's own scores are handed out again in it, so that
@@ -34,8 +36,9 @@ void refine_order(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun&
                   std::int64_t steps, std::vector<float>& place);
 
 /// The objective has many valleys: refines from these places and from these moved a little towards
-/// occlusion (what P_c loses without an edge), and returns the places with the larger gap of
-/// keep_remove.h. One evaluation of the network per edge, and some two hundred more.
+/// occlusion (what P_c loses without an edge), by both terms at once, and returns the places with
+/// the larger gap of keep_remove.h. One evaluation of the network per edge, and some two hundred
+/// more.
 std::vector<float> search_order(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run,
                                 std::span<const float> place);
 

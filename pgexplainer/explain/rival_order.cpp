@@ -15,7 +15,7 @@ namespace pgexplainer {
 namespace {
 
 constexpr std::array<float, 5> kWeights{0.5F, 1, 2, 4, 8};  // a of the stops between
-constexpr std::int64_t kSteps = 20;                         // at each of them
+constexpr std::int64_t kSteps = 10;                         // at each of them
 
 }  // namespace
 
