@@ -32,7 +32,7 @@ nav li { padding-right: .5rem; }
 .scroll { overflow-x: auto; margin: 0 0 1.25rem; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .25rem 0 .5rem; }
-th, td { padding: .38rem .8rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th, td { padding: .38rem .8rem; text-align: left; white-space: pre; border-bottom: 1px solid var(--line); }
 th { border-bottom-width: 2px; color: var(--soft); font-weight: 600; }
 tbody tr:hover { background: var(--card); }
 .right { text-align: right; }
@@ -56,7 +56,7 @@ pre { margin: 0; padding: .2rem .9rem .9rem; overflow-x: auto; font: .85rem/1.45
   h2 { break-after: avoid; }
   tr { break-inside: avoid; }
   table { font-size: 8.5pt; }
-  th, td { padding: .2rem .45rem; white-space: normal; }
+  th, td { padding: .2rem .45rem; white-space: pre-wrap; }
   .scroll, pre { overflow: visible; }
   pre { white-space: pre-wrap; }
 }

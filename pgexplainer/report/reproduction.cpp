@@ -35,12 +35,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kStepVersion = "1";  // changes when a step computes something else
+constexpr const char* kStepVersion = "2";  // changes when a step computes something else
 
 const std::vector<std::string>& methods() {
-  static const std::vector<std::string> all{"grad",         "att",        "gradient",
-                                            "gnnexplainer", "occlusion",  "integrated-gradients",
-                                            "random",       "pgexplainer"};
+  static const std::vector<std::string> all{"grad",         "att",         "gradient",
+                                            "gnnexplainer", "occlusion",   "integrated-gradients",
+                                            "random",       "pgexplainer", kNetworkAlone};
   return all;
 }
 
@@ -299,6 +299,12 @@ class Reproduction {
       if (!report_progress(progress_, done_, total_, fmt::format("{}: {}", name, method)))
         throw_failed("interrupted; repeat the command to go on from here");
       ComparedMethod compared{method, nullptr, &model, nullptr};
+      if (method == kNetworkAlone) {
+        PGExplainerOptions alone;
+        alone.order_epochs = alone.refine = 0;
+        compared.method = "pgexplainer";
+        compared.options = options_to_json(alone);
+      }
       std::optional<ExplainedModel> attention;
       SplitAccuracy accuracy{};
       if (method == "att") {  // a network with self-attention, trained for the purpose

@@ -33,6 +33,7 @@ const std::vector<std::pair<std::string, std::string>>& method_titles() {
       {"gradient", "Gradient"},
       {"gnnexplainer", "GNNExplainer"},
       {"pgexplainer", "PGExplainer"},
+      {kNetworkAlone, "PGExplainer, network alone"},
       {"integrated-gradients", "Integrated gradients"},
       {"occlusion", "Occlusion"},
       {"random", "Random"}};
@@ -268,16 +269,19 @@ Table main_table(const Json& results) {
     add_row(table, results, title, false, [&](const PublishedDataset&, const Json& ours) {
       return fmt::format("{:.3g}", milliseconds(ours, method));
     });
+    if (!published) return;
     add_row(table, results, "  paper", false, [&](const PublishedDataset& paper, const Json&) {
       return fmt::format("{:.3g}", paper.*published);
     });
   };
   add_times("GNNExplainer, ms", "gnnexplainer", &PublishedDataset::gnn_explainer_ms);
-  add_times("PGExplainer, ms", "pgexplainer", &PublishedDataset::pg_explainer_ms);
-  add_row(table, results, "speed-up", false, [&](const PublishedDataset&, const Json& ours) {
-    return fmt::format("{:.0f}x",
-                       milliseconds(ours, "gnnexplainer") / milliseconds(ours, "pgexplainer"));
-  });
+  add_times("PGExplainer, ms", "pgexplainer", nullptr);
+  add_times("PGExplainer, network alone, ms", kNetworkAlone, &PublishedDataset::pg_explainer_ms);
+  add_row(table, results, "speed-up of the network alone", false,
+          [&](const PublishedDataset&, const Json& ours) {
+            return fmt::format(
+                "{:.0f}x", milliseconds(ours, "gnnexplainer") / milliseconds(ours, kNetworkAlone));
+          });
   add_row(table, results, "  paper", false, [&](const PublishedDataset& paper, const Json&) {
     return fmt::format("{:.0f}x", paper.gnn_explainer_ms / paper.pg_explainer_ms);
   });
@@ -299,7 +303,9 @@ std::string reproduction_page(const Json& results, const std::filesystem::path& 
       "pooled, both directions of an edge share the mean score. Rows without a ± have no random "
       "start. All rows are in-sample, as in the paper, except “held out”: there the explainer was "
       "fitted on one half of the instances and judged on the other. Time is that of one thread of "
-      "this machine, from the dataset to the scores; the paper's is that of a GPU."});
+      "this machine, from the dataset to the scores; the paper's is that of a GPU. “Network alone” "
+      "is the paper's PGExplainer, one pass of the explanation network; the default also gives the "
+      "edges of each instance an order of their own, which is more faithful and takes longer."});
   answer.blocks.emplace_back(main_table(results));
   answer.blocks.emplace_back(FigureGrid{{auc_bars(results)}, 640});
   page.sections.push_back(std::move(answer));

@@ -44,7 +44,8 @@ TEST_F(ReproduceVerb, MakesAPageAndGoesOnWhereItStopped) {
   const json printed = json::parse(first.out);
   EXPECT_EQ(printed, json::parse(text_of(report() / "results.json")));
   const json& found = printed["datasets"]["tree-cycles"];
-  for (const char* method : {"grad", "att", "gradient", "gnnexplainer", "pgexplainer", "random"})
+  for (const char* method : {"grad", "att", "gradient", "gnnexplainer", "pgexplainer",
+                             "pgexplainer-network-alone", "random"})
     EXPECT_TRUE(found["methods"][method]["auc"]["pooled"].is_number()) << method;
   EXPECT_TRUE(found["methods"]["pgexplainer"]["auc"]["held_out"].is_number());
   EXPECT_TRUE(found["accuracy"]["test"].is_number());
