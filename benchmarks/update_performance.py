@@ -116,10 +116,10 @@ def kernels(args):
     )
     rows = [
         [k["kernel"], str(k["width"]), f"{k['flops'] / k['bytes']:.2f}", f"{k['gflops']:.1f}", f"{k['gbs']:.1f}"]
-        + [k["bound"], f"{k['fraction']:.2f}"]
+        + [k["bound"], f"{k['fraction']:.2f}", f"{k['fraction_in_lines']:.2f}"]
         for k in result["kernels"]
     ]
-    titles = ["kernel", "width", "flop per byte", "GFLOP/s", "GB/s", "limited by", "fraction of the roofline"]
+    titles = ["kernel", "width", "flop per byte", "GFLOP/s", "GB/s", "limited by", "fraction of the roofline", "in whole lines"]
     return limits + "\n\n" + table(titles, rows)
 
 

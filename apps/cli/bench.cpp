@@ -83,7 +83,8 @@ ordered_json bench_kernels(const Arguments& arguments) {
          {"gbs", giga(kernel->bytes() / seconds)},
          {"roof_seconds", kernel->roof_seconds(limits)},
          {"bound", kernel->bound_by_bytes(limits) ? "L2 bandwidth" : "multiply-adds"},
-         {"fraction", kernel->roof_seconds(limits) / seconds}});
+         {"fraction", kernel->roof_seconds(limits) / seconds},
+         {"fraction_in_lines", kernel->roof_seconds(limits, &Stage::delivered) / seconds}});
   }
   return result;
 }
@@ -101,10 +102,10 @@ void print_kernels(const ordered_json& result) {
   row("read from memory, GB/s", "memory_gbs_one", "memory_gbs_all");
   fmt::print("{}\n", to_text(machine));
 
-  Table kernels = numbers_table(
-      fmt::format("Kernels on one core, data in half of L2 ({} KiB)",
-                  m["l2_bytes"].get<std::int64_t>() / 1024),
-      {"kernel", "width", "time", "GFLOP/s", "GB/s", "limit", "least time", "fraction"});
+  Table kernels = numbers_table(fmt::format("Kernels on one core, data in half of L2 ({} KiB)",
+                                            m["l2_bytes"].get<std::int64_t>() / 1024),
+                                {"kernel", "width", "time", "GFLOP/s", "GB/s", "limit",
+                                 "least time", "fraction", "in lines"});
   for (const auto& k : result["kernels"])
     kernels.rows.push_back({{k["kernel"].get<std::string>()},
                             {std::to_string(k["width"].get<Index>())},
@@ -113,7 +114,8 @@ void print_kernels(const ordered_json& result) {
                             {fmt::format("{:.1f}", k["gbs"].get<double>())},
                             {k["bound"].get<std::string>()},
                             {time_text(k["roof_seconds"].get<double>())},
-                            {fmt::format("{:.2f}", k["fraction"].get<double>())}});
+                            {fmt::format("{:.2f}", k["fraction"].get<double>())},
+                            {fmt::format("{:.2f}", k["fraction_in_lines"].get<double>())}});
   fmt::print("{}", to_text(kernels));
 }
 

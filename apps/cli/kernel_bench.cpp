@@ -39,6 +39,15 @@ Index rows_in_l2(Index bytes_per_row) { return l2_bytes() / 2 / bytes_per_row; }
 
 constexpr double kFloat = sizeof(float), kId = sizeof(NodeId), kPointer = sizeof(EdgeId);
 
+/// What L2 delivers on average for a row of rows without gaps: all the lines that it touches.
+double delivered_per_row(Index width) {
+  constexpr Index kLine = 64;
+  const Index row = width * Index{sizeof(float)};
+  Index lines = 0;  // of as many rows as a line has bytes, after which places repeat
+  for (Index k = 0; k < kLine; ++k) lines += (k * row + row - 1) / kLine - k * row / kLine + 1;
+  return static_cast<double>(lines);
+}
+
 /// One message-passing sum and its adjoint with respect to the mask.
 struct SparseProblem {
   Graph graph;
@@ -66,11 +75,12 @@ std::unique_ptr<KernelBench> sparse_kernel(const char* name, Index width, Call c
       std::make_shared<SparseProblem>(rows_in_l2(2 * 4 * width + kDegree * (4 + 4) + 8), width);
   const auto n = static_cast<double>(p->x.rows()), w = static_cast<double>(width);
   const double edges = n * kDegree;
+  const auto traffic = [&](double sender) {
+    return edges * (sender + kId + kFloat) + n * (kFloat * w + kPointer);
+  };
   auto bench = std::make_unique<KernelBench>();
-  *bench = {name,
-            width,
-            {{2 * edges * w, edges * (kFloat * w + kId + kFloat) + n * (kFloat * w + kPointer)}},
-            {}};
+  *bench = {
+      name, width, {{2 * edges * w, traffic(kFloat * w), traffic(delivered_per_row(width))}}, {}};
   bench->work.body = [p, call] { call(*p); };
   return bench;
 }
@@ -209,6 +219,7 @@ std::unique_ptr<KernelBench> training_step(Index width) {
   for (Stage& stage : bench->stages) {
     stage.flops *= kEpochs;
     stage.bytes *= kEpochs;
+    stage.delivered *= kEpochs;
   }
   return bench;
 }
@@ -227,10 +238,10 @@ double KernelBench::bytes() const {
   return sum;
 }
 
-double KernelBench::roof_seconds(const MachineLimits& limits) const {
+double KernelBench::roof_seconds(const MachineLimits& limits, double Stage::*traffic) const {
   double sum = 0;
   for (const Stage& stage : stages)
-    sum += std::max(stage.flops / limits.flops_one(), stage.bytes / limits.l2_one());
+    sum += std::max(stage.flops / limits.flops_one(), stage.*traffic / limits.l2_one());
   return sum;
 }
 

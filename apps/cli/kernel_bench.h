@@ -12,9 +12,10 @@
 
 namespace pgexplainer::cli {
 
-/// A part of the work between which nothing overlaps: its arithmetic and its traffic beyond L1.
+/// A part of the work between which nothing overlaps: its arithmetic and its traffic beyond L1, as
+/// the bytes it asks for and as what L2 has to deliver for them, which is whole lines of the cache.
 struct Stage {
-  double flops, bytes;
+  double flops, bytes, delivered = bytes;
 };
 
 struct KernelBench {
@@ -25,8 +26,10 @@ struct KernelBench {
 
   [[nodiscard]] double flops() const;
   [[nodiscard]] double bytes() const;
-  /// The least seconds a call can take on this machine.
-  [[nodiscard]] double roof_seconds(const MachineLimits& limits) const;
+  /// The least seconds a call can take on this machine, by the bytes it asks for or by what is
+  /// delivered, which is more where rows do not fill the lines that they touch.
+  [[nodiscard]] double roof_seconds(const MachineLimits& limits,
+                                    double Stage::*traffic = &Stage::bytes) const;
   /// Whether memory rather than arithmetic sets that limit.
   [[nodiscard]] bool bound_by_bytes(const MachineLimits& limits) const;
 };
