@@ -194,8 +194,7 @@ void aggregate(Aggregation aggregation, const LayerContext<T>& context,
   const auto sum = [&]<bool kWeighted, bool kPicked>(std::bool_constant<kWeighted>,
                                                      std::bool_constant<kPicked>) {
     for_each_block(context.pool, context.num_out_rows(), [&](Index first, Index last) {
-      for_each_wide_strip<T, kMostVectors, true>(x.cols(), [&]<class S>(Index column,
-                                                                        Index columns) {
+      for_each_wide_strip<T, kMostVectors>(x.cols(), [&]<class S>(Index column, Index columns) {
         const auto columns_of = scales ? scale_columns<S, kWeighted, kPicked, T>
                                        : sum_columns<S, kWeighted, kPicked, T>;
         columns_of(aggregation, context, coefficient.data(), x, first, last, column, columns, out);

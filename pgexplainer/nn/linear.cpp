@@ -59,7 +59,7 @@ inline void tile(const Factor<T>& a, Index inner, const T* b, Index ldb, Index c
 template <bool kAccumulate, class T>
 void multiply(const Factor<T>& a, Index rows, Index inner, const T* b, Index ldb, Index cols,
               const T* start, T* c, Index ldc) {
-  for_each_wide_strip<T, kMostVectors, false>(cols, [&]<class S>(Index column, Index columns) {
+  for_each_wide_strip<T, kMostVectors>(cols, [&]<class S>(Index column, Index columns) {
     const T* first = start ? start + column : nullptr;
     Index r = 0;
     const auto next = [&]<int R>(std::integral_constant<int, R>) {

@@ -274,16 +274,15 @@ template <class T, int Bytes, int N, class F>
 }
 
 /// Covers columns 0 .. cols-1: calls f.template operator()<WideStrip<...>>(first_column, columns)
-/// with at most N of the widest vectors each. Up to three vectors of 32 bytes are taken instead if
-/// `kNarrow`: wider ones are no faster where rows lie across the lines of the cache.
-template <class T, int N, bool kNarrow, class F>
+/// with at most N of the widest vectors each.
+template <class T, int N, class F>
 [[gnu::always_inline]] inline void for_each_wide_strip(Index cols, F&& f) {
   using Most = WideStrip<T, kWidestBytes, N, 0>;
   Index c = 0;
   for (; cols - c >= N * Most::kLanes; c += N * Most::kLanes)
     f.template operator()<Most>(c, Index{N * Most::kLanes});
   const auto rest = [&]<class S>(Index columns) { f.template operator()<S>(c, columns); };
-  if (cols - c > static_cast<Index>((kNarrow ? 96 : 32) / sizeof(T)))
+  if (cols - c > static_cast<Index>(32 / sizeof(T)))
     with_wide_strip<T, kWidestBytes, N - 1>(cols - c, rest);
   else if (cols - c >= static_cast<Index>(16 / sizeof(T)))
     with_wide_strip<T, 32, 3>(cols - c, rest);
