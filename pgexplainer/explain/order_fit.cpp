@@ -37,7 +37,9 @@ constexpr double kAhead = 0.01, kErrors = 2, kErrorsWithSteps = 3;
 // What steps after the first ones have to gain: more, once the orders are ahead on average.
 constexpr double kWorthSteps = 0.002, kWorthStepsAhead = 0.005;
 constexpr std::size_t kRivals = 4;
-constexpr std::array<double, 7> kLeads{0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0};  // of rivals
+// Of rivals. Not down to 0: for the last hundredths instances would take a rival's own order, which
+// knows nothing of what they have in common.
+constexpr std::array<double, 7> kLeads{0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02};
 constexpr double kLargeLead = 0.1;
 
 using Edges = EdgeScorer<float>::Edges;
