@@ -1,17 +1,20 @@
 // Whether explanations can be relied on, told without ground truth: do the chosen edges alone keep
 // the prediction, does it break without them, and do simple rankings do as well?
 //
-//   score = min(gap / 0.3, t), from -1 to 1
+//   score = min(gap / 0.3, t, 1 - u), from -1 to 1
 //   t     = (1 - m) (1 - tail_loss / 0.3) + m min(1 - 2 set_apart, 2 - tail_loss / 0.3),
 //   m     = min(1, tail_loss / 0.2)
+//   u     = max(0, own gap - gap) / (1 - gap)
 //
 // The gap of keep_remove.h over all sizes is 0 for a ranking as good as its opposite.
 // The loss of the tail is what the predicted class loses without the last tenth of the ranking:
 // whatever comes first, a ranking that puts last what matters has not found it. But to some models
 // (of molecules, say) every edge matters a little, whatever the ranking; there, as m tells, it
 // counts how few edges the scores set apart from the others.
-// Both are those of the order that instances have in common, for an order found for each instance
-// by itself is faithful even where the explanation network has learnt nothing.
+// All are those of the order that instances have in common, for an order found for each instance by
+// itself is faithful even where the explanation network has learnt nothing. u is how much of what
+// the order in common leaves to gain the instances gain by their own: where that is much, little is
+// in common.
 // docs/reliability.md shows how the score goes with the agreement with ground truth.
 #pragma once
 
@@ -56,8 +59,13 @@ struct Verdict {
     const double loss = common.tail_loss / 0.3;
     return (1 - m) * (1 - loss) + m * std::min(1 - 2 * set_apart, 2 - loss);
   }
+  /// u of the header.
+  [[nodiscard]] double gained_apart() const {
+    const double gain = own.gap - common.gap;
+    return gain > 0 ? gain / (1 - common.gap) : 0;
+  }
   [[nodiscard]] double score() const {
-    return std::clamp(std::min(common.gap / 0.3, tail_score()), -1.0, 1.0);
+    return std::clamp(std::min({common.gap / 0.3, tail_score(), 1 - gained_apart()}), -1.0, 1.0);
   }
 };
 

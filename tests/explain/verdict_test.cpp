@@ -201,6 +201,18 @@ TEST(Verdict, WhereEveryEdgeMattersTrustsScoresThatSetFewApart) {
   EXPECT_EQ(verdict.score(), -1);
 }
 
+TEST(Verdict, HasLessInCommonTheMoreInstancesGainByTheirOwnOrders) {
+  Verdict verdict;
+  verdict.common.gap = verdict.own.gap = 0.8;
+  EXPECT_EQ(verdict.score(), 1);
+  verdict.own.gap = 0.88;  // of the 0.2 that were left
+  EXPECT_NEAR(verdict.score(), 0.6, 1e-12);
+  verdict.own.gap = 0.7;  // worse orders of their own say nothing of the one in common
+  EXPECT_EQ(verdict.score(), 1);
+  verdict.common.gap = verdict.own.gap = 1;
+  EXPECT_EQ(verdict.score(), 1);
+}
+
 TEST(Verdict, ShareSetApartIsThatOfTheUpperGroup) {
   EXPECT_DOUBLE_EQ(share_set_apart({1, 9, 1, 1, 1}), 0.2);
   EXPECT_DOUBLE_EQ(share_set_apart({9, 8, 9, 1}), 0.75);
