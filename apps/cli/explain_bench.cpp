@@ -82,8 +82,8 @@ std::vector<Instance> all_instances(const Dataset& dataset) {
 }
 
 std::vector<double> repeat(int repetitions, const std::function<double()>& seconds) {
-  std::vector<double> all;
-  for (int i = 0; i < repetitions; ++i) all.push_back(seconds());
+  std::vector<double> all(at(repetitions));
+  std::generate(all.begin(), all.end(), seconds);
   return all;
 }
 
@@ -155,12 +155,12 @@ double apart_seconds(const ExplainedModel& model, const PGExplainer& explainer,
   };
   std::vector<PGExplainer> explainers(at(threads), explainer);
   const Stopwatch watch(false);
-  std::vector<std::future<void>> running;
+  std::vector<std::future<void>> running(at(threads));
   for (int thread = 0; thread < threads; ++thread)
-    running.push_back(std::async(std::launch::async, [&, thread] {
+    running[at(thread)] = std::async(std::launch::async, [&, thread] {
       ThreadPool alone(1);
       stream(model, explainers[at(thread)], share(thread), alone);
-    }));
+    });
   for (std::future<void>& each : running) each.get();
   return watch.seconds();
 }

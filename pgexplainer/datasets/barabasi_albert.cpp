@@ -1,8 +1,10 @@
 #include "pgexplainer/datasets/barabasi_albert.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "pgexplainer/core/error.h"
+#include "pgexplainer/core/index.h"
 
 namespace pgexplainer {
 
@@ -13,8 +15,8 @@ void add_barabasi_albert(UndirectedEdges& edges, NodeId first_node, NodeId num_n
         "a Barabasi-Albert graph of {} nodes cannot give every new node {} edges; expected 1 to {}",
         num_nodes, m, num_nodes - 1);
   const std::size_t begin = edges.endpoints().size();
-  std::vector<NodeId> chosen;
-  for (NodeId i = 0; i < m; ++i) chosen.push_back(first_node + i);
+  std::vector<NodeId> chosen(at(m));
+  std::iota(chosen.begin(), chosen.end(), first_node);
   for (auto node = static_cast<NodeId>(m); node < num_nodes; ++node) {
     for (const NodeId older : chosen) edges.add(first_node + node, older);
     chosen.clear();

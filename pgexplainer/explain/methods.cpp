@@ -43,18 +43,18 @@ std::unique_ptr<Explainer> run(const nlohmann::json& json, const std::string& wh
 }
 
 template <class Method, class Options>
-constexpr Maker make{run<Method, Options>, option_fields_to_json<Options>};
+constexpr Maker kMaker{run<Method, Options>, option_fields_to_json<Options>};
 
 const std::map<std::string, Maker, std::less<>>& makers() {
   static const std::map<std::string, Maker, std::less<>> kMakers = {
-      {"att", make<Attention, NoOptions>},
-      {"gnnexplainer", make<GnnExplainer, GnnExplainerOptions>},
-      {"grad", make<GradientSaliency, GradientSaliencyOptions>},
-      {"gradient", make<NodeGradient, NodeGradientOptions>},
-      {"integrated-gradients", make<IntegratedGradients, IntegratedGradientsOptions>},
-      {"occlusion", make<Occlusion, OcclusionOptions>},
-      {"pgexplainer", make<PGExplainer, PGExplainerOptions>},
-      {"random", make<RandomScores, NoOptions>},
+      {"att", kMaker<Attention, NoOptions>},
+      {"gnnexplainer", kMaker<GnnExplainer, GnnExplainerOptions>},
+      {"grad", kMaker<GradientSaliency, GradientSaliencyOptions>},
+      {"gradient", kMaker<NodeGradient, NodeGradientOptions>},
+      {"integrated-gradients", kMaker<IntegratedGradients, IntegratedGradientsOptions>},
+      {"occlusion", kMaker<Occlusion, OcclusionOptions>},
+      {"pgexplainer", kMaker<PGExplainer, PGExplainerOptions>},
+      {"random", kMaker<RandomScores, NoOptions>},
   };
   return kMakers;
 }

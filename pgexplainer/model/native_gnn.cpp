@@ -1,5 +1,7 @@
 #include "pgexplainer/model/native_gnn.h"
 
+#include <utility>
+
 #include "pgexplainer/core/error.h"
 #include "pgexplainer/core/index.h"
 #include "pgexplainer/nn/activation.h"
@@ -365,11 +367,12 @@ Matrix<T> NativeGnn<T>::embed(const GnnInput<T>& input, Embedding kind,
     }
     if (!combines_blocks(kind)) continue;
     if (convolution < needed.size()) spread();
-    outputs.push_back(std::move(result));
+    outputs.push_back(std::exchange(result, Matrix<T>()));
     x = &outputs.back();
   }
   if (!combines_blocks(kind)) return result;
   std::vector<const Matrix<T>*> all;
+  all.reserve(outputs.size());
   for (const Matrix<T>& output : outputs) all.push_back(&output);
   Matrix<T> z;
   combine(all, kind, z);

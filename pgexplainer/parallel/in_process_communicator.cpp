@@ -80,6 +80,7 @@ class InProcess final : public Communicator {
 void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
   Meeting meeting(ranks);
   std::vector<std::thread> threads;
+  threads.reserve(at(ranks));
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&meeting, &body, rank] {
       std::exception_ptr error;

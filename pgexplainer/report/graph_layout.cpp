@@ -632,10 +632,11 @@ GraphLayout layout_graph(NodeId num_nodes, std::span<const NodeId> source,
     isolated_top = std::max(isolated_top, best_corner[part].y + boxes[part].height() + kGap);
   }
   const double row_indent = (best_size.x - kIsolatedStep * double(best_columns - 1)) / 2;
-  for (std::size_t i = 0; i < num_isolated; ++i)
-    p[at(components[parts.size() + i].node.front())] = {
-        row_indent + kIsolatedStep * double(i % best_columns),
-        isolated_top + kIsolatedStep * double(i / best_columns)};
+  for (std::size_t i = 0; i < num_isolated; ++i) {
+    const std::size_t row = i / best_columns, column = i % best_columns;
+    p[at(components[parts.size() + i].node.front())] = {row_indent + kIsolatedStep * double(column),
+                                                        isolated_top + kIsolatedStep * double(row)};
+  }
 
   GraphLayout layout;
   layout.position.resize(num_nodes, 2);

@@ -177,10 +177,11 @@ std::vector<std::string> wrapped(std::string_view text, double size) {
     const std::string word(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     std::string& line = lines.back();
-    if (!line.empty() && text_width(line + ' ' + word, size) > kWidth - 2 * kMargin)
+    const std::string longer = line.empty() ? word : fmt::format("{} {}", line, word);
+    if (!line.empty() && text_width(longer, size) > kWidth - 2 * kMargin)
       lines.push_back(word);
     else
-      line += (line.empty() ? "" : " ") + word;
+      line = longer;
   }
   return lines;
 }

@@ -181,7 +181,7 @@ class Reproduction {
       const Json old = Json::parse(read_file_text(path), nullptr, false);
       if (!old.is_discarded() && old.contains("key") && old["key"] == key) return old["result"];
     }
-    const Json result = work();
+    Json result = work();
     write_text(path, Json{{"key", key}, {"result", result}}.dump(1) + "\n");
     return result;
   }
