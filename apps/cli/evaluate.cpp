@@ -58,6 +58,18 @@ Table table_of(const std::vector<MethodResult>& results) {
   return table;
 }
 
+/// Whether the ground truth is what the network goes by; nothing if it is, or none is known.
+std::string cost_of_truth_in_words(const MethodResult& result) {
+  constexpr double kNoise = 0.02;
+  const double gap = result.verdict.own.small_gap;
+  if (!(result.truth_first_gap < gap - kNoise)) return "";
+  return fmt::format(
+      "{}: with the true edges first its gap would be {:.3f} instead of {:.3f}: the network goes "
+      "by "
+      "other edges, too, and AUC and faithfulness disagree\n",
+      result.method, result.truth_first_gap, gap);
+}
+
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -137,7 +149,8 @@ void evaluate(const Arguments& arguments) {
   fmt::print("{}", to_text(table_of(results)));
   for (const MethodResult& result : results)
     if (results.size() == 1 || result.method == "pgexplainer")
-      fmt::print("{}: {}\n", result.method, in_words(result.verdict));
+      fmt::print("{}: {}\n{}", result.method, in_words(result.verdict),
+                 cost_of_truth_in_words(result));
 }
 
 }  // namespace

@@ -48,6 +48,19 @@ class OneRowRun final : public GnnRun {
 
 }  // namespace
 
+std::vector<std::uint8_t> true_edges(const Dataset& dataset, const Explanation& explanation) {
+  const auto in_motif = [&](EdgeId e) {
+    return dataset.edge_gt[at(explanation.edges[at(e)])] != 0;
+  };
+  std::vector<std::uint8_t> result;
+  for (std::size_t e = 0; e < explanation.edges.size(); ++e) {
+    const EdgeId back = explanation.reverse[e];
+    const bool either = in_motif(static_cast<EdgeId>(e)) || (back != kNoEdge && in_motif(back));
+    result.push_back(either ? 1 : 0);
+  }
+  return result;
+}
+
 GroundTruthAgreement compare_with_ground_truth(const Dataset& dataset,
                                                std::span<const Explanation> explanations) {
   GroundTruthAgreement result{kUndefined, kUndefined, 0, kUndefined, kUndefined,
@@ -62,24 +75,18 @@ GroundTruthAgreement compare_with_ground_truth(const Dataset& dataset,
     merged.reverse = explanation.reverse;
     merged.score = explanation.score;
     merge_directions(merged);
-    const std::size_t first = label.size();
-    for (std::size_t e = 0; e < explanation.edges.size(); ++e) {
-      const EdgeId back = explanation.reverse[e];
-      const bool positive =
-          dataset.edge_gt[at(explanation.edges[e])] != 0 ||
-          (back != kNoEdge && dataset.edge_gt[at(explanation.edges[at(back)])] != 0);
+    const std::vector<std::uint8_t> positive = true_edges(dataset, explanation);
+    for (std::size_t e = 0; e < positive.size(); ++e) {
       const bool selected = !explanation.selected.empty() && explanation.selected[e] != 0;
-      label.push_back(positive ? 1 : 0);
+      label.push_back(positive[e]);
       score.push_back(merged.score[e]);
-      result.positives += positive ? 1 : 0;
+      result.positives += positive[e];
       taken += selected ? 1 : 0;
-      hit += selected && positive ? 1 : 0;
-      right += selected == positive ? 1 : 0;
+      hit += selected && positive[e] != 0 ? 1 : 0;
+      right += selected == (positive[e] != 0) ? 1 : 0;
     }
-    const std::span positive = std::span(label).subspan(first);
-    const std::vector<std::uint8_t> own = explanation.targets.empty()
-                                              ? std::vector(positive.begin(), positive.end())
-                                              : connected_part(explanation, positive);
+    const std::vector<std::uint8_t> own =
+        explanation.targets.empty() ? positive : connected_part(explanation, positive);
     for (std::size_t e = 0; e < own.size(); ++e) {
       if (positive[e] != own[e]) continue;
       own_label.push_back(own[e]);

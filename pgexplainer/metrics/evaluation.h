@@ -23,7 +23,9 @@ struct GroundTruthAgreement {
   double accuracy = 0, precision = 0, recall = 0;  ///< of the selected edges
   std::int64_t edges = 0, positives = 0;           ///< pooled; each direction counts
 };
-/// An edge is positive if either direction is in a motif, and scores the mean of both.
+/// Per edge of the explanation: 1 if either direction is in a motif. The dataset has ground truth.
+std::vector<std::uint8_t> true_edges(const Dataset& dataset, const Explanation& explanation);
+/// True edges are positive; an edge scores the mean of both directions.
 GroundTruthAgreement compare_with_ground_truth(const Dataset& dataset,
                                                std::span<const Explanation> explanations);
 

@@ -10,6 +10,7 @@
 #include "pgexplainer/core/random.h"
 #include "pgexplainer/explain/methods.h"
 #include "pgexplainer/metrics/stability.h"
+#include "pgexplainer/metrics/truth_first.h"
 
 namespace pgexplainer {
 namespace {
@@ -128,8 +129,10 @@ MethodResult run_method(const ComparedMethod& method, std::span<const Instance> 
         result.held_out_auc.push_back(held_out.pooled_auc);
         result.held_out_own_motif_auc.push_back(held_out.own_motif_auc);
       }
-      if (s == 0 && options.faithfulness)
+      if (s == 0 && options.faithfulness) {
         result.verdict = judge(model, judged, other, unseen, pool);
+        result.truth_first_gap = truth_first_gap(model, unseen, pool);
+      }
     }
     if (s == 0) {
       result.ground_truth = agreement;
@@ -137,8 +140,10 @@ MethodResult run_method(const ComparedMethod& method, std::span<const Instance> 
         result.milliseconds_per_instance = time_per_instance(model, explainer, instances);
       if (options.faithfulness) {
         result.faithfulness = measure_faithfulness(model, explanations, seed, pool);
-        if (result.verdict.instances == 0)
+        if (result.verdict.instances == 0) {
           result.verdict = judge(model, explainer, instances, explanations, pool);
+          result.truth_first_gap = truth_first_gap(model, explanations, pool);
+        }
       }
       result.explanations = std::move(explanations);
     }
@@ -193,6 +198,7 @@ Json to_json(const MethodResult& result) {
             {"characterization", number_or_null(faith.characterization)},
             {"by_sparsity", curve}}},
           {"verdict", to_json(result.verdict)},
+          {"truth_first_gap", number_or_null(result.truth_first_gap)},
           {"connectedness", number_or_null(faith.connectedness)},
           {"stability", number_or_null(result.stability)},
           {"fit_seconds", result.fit_seconds},

@@ -2,6 +2,7 @@
 // What `evaluate` prints and `reproduce` tabulates.
 #pragma once
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -33,8 +34,9 @@ struct MethodResult {
   std::vector<double> held_out_auc, held_out_own_motif_auc;  ///< likewise, of methods that learn
   GroundTruthAgreement ground_truth;                         ///< of the first seed
   Faithfulness faithfulness;                                 ///< of the first seed
-  Verdict verdict;       ///< of the first seed; held out: on instances that who learns has not seen
-  double stability = 0;  ///< mean Spearman of the scores between seeds
+  Verdict verdict;  ///< of the first seed; held out: on instances that who learns has not seen
+  double truth_first_gap = std::numeric_limits<double>::quiet_NaN();  ///< beside the verdict's gap
+  double stability = 0;                  ///< mean Spearman of the scores between seeds
   double fit_seconds = 0;                ///< mean over seeds
   double milliseconds_per_instance = 0;  ///< one thread, from the dataset to the scores
   std::vector<std::string> warnings;

@@ -8,6 +8,7 @@
 #include "pgexplainer/metrics/evaluation.h"
 #include "pgexplainer/metrics/stability.h"
 #include "pgexplainer/metrics/top_k.h"
+#include "pgexplainer/metrics/truth_first.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/explained.h"
 
@@ -89,6 +90,13 @@ Json verdict(const Explanations& explanations, const Model* model,
   return to_json(judge(both->explained, copies(explanations), pool));
 }
 
+double truth_first(const Explanations& explanations, const Model* model,
+                   const std::shared_ptr<Dataset>& data, int threads) {
+  const auto both = both_of(explanations, model, data);
+  ThreadPool pool(threads);
+  return truth_first_gap(both->explained, copies(explanations), pool);
+}
+
 /// Work that does not touch Python.
 template <class Work>
 auto unlocked(const Work& work) {
@@ -110,6 +118,10 @@ void bind_metrics(py::module_& module) {
   module.def("verdict", [](const Explanations& e, const Model* model,
                            const std::shared_ptr<Dataset>& data, int threads) {
     return to_python(unlocked([&] { return verdict(e, model, data, threads); }));
+  });
+  module.def("truth_first_gap", [](const Explanations& e, const Model* model,
+                                   const std::shared_ptr<Dataset>& data, int threads) {
+    return unlocked([&] { return truth_first(e, model, data, threads); });
   });
   module.def("roc_auc", [](const ByteArray& label, const FloatArray& score) {
     return roc_auc(span_of(label), span_of(score));

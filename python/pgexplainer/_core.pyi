@@ -231,6 +231,13 @@ def verdict(
     threads: int,
     /,
 ) -> dict[str, Any]: ...
+def truth_first_gap(
+    explanations: list[Explanation],
+    model: Optional[Model],
+    data: Optional[Dataset],
+    threads: int,
+    /,
+) -> float: ...
 def roc_auc(label: npt.NDArray[Any], score: npt.NDArray[Any], /) -> float: ...
 def compare_masks(
     prediction: npt.NDArray[Any], target: npt.NDArray[Any], threshold: float, /

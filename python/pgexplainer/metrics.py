@@ -35,6 +35,7 @@ __all__ = [
     "ground_truth",
     "roc_auc",
     "stability",
+    "truth_first_gap",
     "verdict",
 ]
 
@@ -113,6 +114,17 @@ def verdict(
     """Whether explanations can be relied on, told without ground truth, as after `fit`."""
     given = [each._inner for each in _listed(explanations)]
     return _core.verdict(given, *_judge(explanations, model), threads)
+
+
+def truth_first_gap(
+    explanations: Sequence[Explanation], *, model: Optional[Model] = None, threads: int = 0
+) -> float:
+    """The gap that the explanations would have with the motif edges (`edge_gt`) moved to the front.
+    If it is smaller than theirs, `verdict(...)["explanation"]["small_gap"]`, the model goes by other
+    edges, too, and AUC and faithfulness disagree.
+    """
+    given = [each._inner for each in _listed(explanations)]
+    return _core.truth_first_gap(given, *_judge(explanations, model), threads)
 
 
 def accuracy(model: Model, data: Dataset) -> dict[str, float]:

@@ -50,6 +50,37 @@ def test_random_scores_are_no_explanation(model, data, explanations):
     assert not metrics.verdict(guessed)["reliable"]
 
 
+def slow_truth_first_gap(explanation, model, data):
+    """By questions to the model, one order of pairs of edges with the motif's in front."""
+    pairs = {}
+    for e, (u, v) in zip(explanation.edges, explanation.edge_index.T.tolist()):
+        pairs.setdefault((min(u, v), max(u, v)), []).append(e)
+    score = dict(zip(explanation.edges.tolist(), explanation.score))
+    order = sorted(
+        pairs.values(),
+        key=lambda pair: (not any(data.edge_gt[pair]), -np.mean([score[e] for e in pair])),
+    )
+    c = np.argmax(explanation.prediction)
+
+    def probability(mask):
+        logits = model.predict(data, edge_mask=mask)[explanation.instance].astype(float)
+        return np.exp(logits[c]) / np.exp(logits).sum()
+
+    gaps = []
+    for percent in range(5, 75, 5):
+        best = order[: math.floor(percent * len(order) / 100 + 0.5)]
+        mask = np.zeros(data.num_edges, np.float32)
+        mask[[e for pair in best for e in pair]] = 1
+        gaps.append(probability(mask) - probability(1 - mask))
+    return np.mean(gaps)
+
+
+def test_the_truth_first_by_questions_to_the_model(explanations, model, data):
+    some = list(explanations)[:4]
+    expected = np.mean([slow_truth_first_gap(each, model, data) for each in some])
+    assert metrics.truth_first_gap(some) == pytest.approx(expected, abs=1e-5)
+
+
 def test_stability_of_a_run_with_itself_is_one(explanations):
     same = metrics.stability([explanations[0], explanations[0].score], k=5)
     assert same["spearman"] == pytest.approx(1) and same["jaccard"] == 1
