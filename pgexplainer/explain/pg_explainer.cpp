@@ -13,6 +13,7 @@
 #include "pgexplainer/explain/explainer_fit.h"
 #include "pgexplainer/explain/feature_mask.h"
 #include "pgexplainer/explain/gradient_saliency.h"
+#include "pgexplainer/explain/least_change.h"
 #include "pgexplainer/explain/node_gradient.h"
 #include "pgexplainer/explain/order_fit.h"
 #include "pgexplainer/explain/refinement.h"
@@ -347,7 +348,8 @@ void PGExplainer::put_in_order(const InstanceGraph& instance, const Matrix<float
   const EdgePairs pairs(instance.reverse);
   std::vector<float> of_pair;
   pairs.mean<float>(score, of_pair);
-  std::vector<float> place = places_of(of_pair);
+  const std::vector<float> common = places_of(of_pair);
+  std::vector<float> place = common;
   if (order_) {
     thread_local OrderNetwork::Workspace workspace;
     thread_local std::vector<float> delta;
@@ -357,6 +359,9 @@ void PGExplainer::put_in_order(const InstanceGraph& instance, const Matrix<float
   refine_order(instance, pairs, run, refine_steps(), place);
   if (const auto lead = rival_lead())
     place = give_way(instance, pairs, run, *lead, std::move(place));
+  // The order network alone is for millions: what it says is taken as it is.
+  if (refine_steps() > 0 || rival_lead())
+    place = least_change(instance, pairs, run, common, std::move(place));
   pairs.spread<float>(in_order_of(place, std::move(of_pair)), score);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pgexplainer/explain/keep_remove.h"
+#include "pgexplainer/explain/least_change.h"
 #include "tests/explain/small_problem.h"
 
 namespace pgexplainer {
@@ -17,7 +18,7 @@ std::vector<float> random_scores(std::size_t edges, std::uint64_t seed) {
   return score;
 }
 
-/// As PGExplainer does it without an order network.
+/// The scores, handed out again in the order that the steps find.
 void refine_scores(const InstanceGraph& graph, GnnRun& run, std::int64_t steps,
                    std::vector<float>& score) {
   const EdgePairs pairs(graph.reverse);
@@ -171,8 +172,14 @@ TEST(Refinement, IsWhatTheOptionDoes) {
   for (std::size_t i = 0; i < instances.size(); ++i) {
     InstanceGraph graph;
     p.model.new_cutter().cut(instances[i], graph);
-    std::vector<float> expected = plain[i].score;
-    refine_scores(graph, *run, 7, expected);
+    const EdgePairs pairs(graph.reverse);
+    std::vector<float> of_pair, expected;
+    pairs.mean<float>(plain[i].score, of_pair);
+    const std::vector<float> common = places_of(of_pair);
+    std::vector<float> place = common;
+    refine_order(graph, pairs, *run, 7, place);
+    place = least_change(graph, pairs, *run, common, place);
+    pairs.spread<float>(in_order_of(place, of_pair), expected);
     EXPECT_EQ(refined[i].score, expected);
   }
   EXPECT_THROW(explainer.set_refine(-2), Error);

@@ -12,48 +12,16 @@
 #include "pgexplainer/explain/order_fit.h"
 #include "pgexplainer/explain/refinement.h"
 #include "pgexplainer/parallel/in_process_communicator.h"
-#include "tests/explain/small_problem.h"
+#include "tests/explain/drawn_instance.h"
 
 namespace pgexplainer {
 namespace {
-
-/// One instance with places drawn at random.
-struct Drawn {
-  std::unique_ptr<GnnRun> run;
-  InstanceGraph graph;
-  EdgePairs pairs;
-  std::size_t c;
-  std::vector<float> place;
-
-  Drawn(const SmallProblem& p, std::int64_t id)
-      : run(p.gnn->new_run()),
-        graph(cut(p, id)),
-        pairs(graph.reverse),
-        c(at(predict(graph, *run, {}).predicted_class())) {
-    RandomStream random(at(id), RandomPurpose::test);
-    for (EdgeId k = 0; k < pairs.count(); ++k) place.push_back(static_cast<float>(random.normal()));
-    place = places_of(place);
-  }
-  static InstanceGraph cut(const SmallProblem& p, std::int64_t id) {
-    InstanceGraph graph;
-    p.model.new_cutter().cut({id}, graph);
-    return graph;
-  }
-  double gap(const std::vector<float>& order) const {
-    return keep_and_remove(graph, pairs, order, c, *run).small_gap();
-  }
-  double gap_by(const Explainer& method) const {
-    std::vector<float> of_pair;
-    pairs.mean<float>(method.score(graph, *run).edge, of_pair);
-    return gap(of_pair);
-  }
-};
 
 TEST(RivalOrder, IsTheMostFaithfulOfTheSimpleMethods) {
   const SmallProblem nodes(small_tree_cycles(1)), graphs(small_ba_2motifs(1));
   for (const SmallProblem* p : {&nodes, &graphs})
     for (std::int64_t id = 0; id < 8; ++id) {
-      const Drawn one(*p, id);
+      const DrawnInstance one(*p, id);
       const double best = std::max({one.gap_by(GradientSaliency({})), one.gap_by(NodeGradient({})),
                                     one.gap_by(Occlusion({}))});
       const WayToRival way(one.graph, one.pairs, one.c, *one.run, one.place);
@@ -67,7 +35,7 @@ TEST(RivalOrder, IsBehindByNoMoreThanTheLead) {
   int moved = 0;
   for (const SmallProblem* p : {&nodes, &graphs})
     for (std::int64_t id = 0; id < 8; ++id) {
-      const Drawn one(*p, id);
+      const DrawnInstance one(*p, id);
       WayToRival way(one.graph, one.pairs, one.c, *one.run, one.place);
       const double own = one.gap(one.place);
       for (const double lead : {2.0, 0.3, 0.1, 0.0}) {  // the same way, further and further
@@ -89,7 +57,7 @@ TEST(RivalOrder, LeavesAloneWhatCannotBeRanked) {
   dataset.edge_gt.clear();
   const SmallProblem p(std::move(dataset));
   for (const std::int64_t id : {0, 5}) {
-    const Drawn one(p, id);
+    const DrawnInstance one(p, id);
     EXPECT_EQ(give_way(one.graph, one.pairs, *one.run, 0, one.place), one.place);
   }
 }

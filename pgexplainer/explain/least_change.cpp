@@ -1,0 +1,31 @@
+#include "pgexplainer/explain/least_change.h"
+
+#include "pgexplainer/explain/explained_row.h"
+#include "pgexplainer/explain/keep_remove.h"
+
+namespace pgexplainer {
+namespace {
+
+constexpr float kParts[] = {0, 0.125F, 0.25F, 0.5F, 0.75F};  // b
+constexpr double kAsFaithful = 0.005;
+
+}  // namespace
+
+std::vector<float> least_change(const InstanceGraph& instance, const EdgePairs& pairs, GnnRun& run,
+                                std::span<const float> common, std::vector<float> found) {
+  if (pairs.count() < 2) return found;  // nothing to rank
+  const std::size_t c = predicted_class(ExplainedRow(instance, run).forward({}));
+  const auto gap = [&](std::span<const float> place) {
+    return keep_and_remove(instance, pairs, place, c, run).small_gap();
+  };
+  const double enough = gap(found) - kAsFaithful;
+  std::vector<float> between(found.size());
+  for (const float part : kParts) {
+    for (std::size_t k = 0; k < found.size(); ++k)
+      between[k] = common[k] + part * (found[k] - common[k]);
+    if (gap(between) >= enough) return between;
+  }
+  return found;
+}
+
+}  // namespace pgexplainer
