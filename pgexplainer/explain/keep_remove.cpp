@@ -15,22 +15,10 @@ double mean_gap(const KeepRemove& k, std::size_t sizes) {
   return sum / static_cast<double>(sizes);
 }
 
-}  // namespace
-
-void KeepRemove::operator+=(const KeepRemove& other) {
-  for (std::size_t i = 0; i < kSizes; ++i) {
-    kept[i] += other.kept[i];
-    removed[i] += other.removed[i];
-    held[i] += other.held[i];
-    broken[i] += other.broken[i];
-  }
-}
-
-double KeepRemove::small_gap() const { return mean_gap(*this, 14); }
-double KeepRemove::gap() const { return mean_gap(*this, kSizes); }
-
-KeepRemove keep_and_remove(const InstanceGraph& instance, const EdgePairs& pairs,
-                           std::span<const float> pair_score, std::size_t c, GnnRun& run) {
+/// Sizes from the first on; those after `sizes` stay 0.
+KeepRemove measure(const InstanceGraph& instance, const EdgePairs& pairs,
+                   std::span<const float> pair_score, std::size_t c, GnnRun& run,
+                   std::size_t sizes) {
   std::vector<std::size_t> order(pair_score.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),
@@ -38,7 +26,7 @@ KeepRemove keep_and_remove(const InstanceGraph& instance, const EdgePairs& pairs
   KeepRemove result;
   std::vector<float> chosen(order.size(), 0.0F), mask;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < KeepRemove::kSizes; ++i) {
+  for (std::size_t i = 0; i < sizes; ++i) {
     const auto wanted = static_cast<std::size_t>(
         std::lround(KeepRemove::share(i) * static_cast<double>(order.size())));
     if (i > 0 && wanted == count) {  // a small instance: nothing has changed
@@ -59,6 +47,30 @@ KeepRemove keep_and_remove(const InstanceGraph& instance, const EdgePairs& pairs
     result.broken[i] = at(removed.predicted_class()) == c ? 0.0 : 1.0;
   }
   return result;
+}
+
+}  // namespace
+
+void KeepRemove::operator+=(const KeepRemove& other) {
+  for (std::size_t i = 0; i < kSizes; ++i) {
+    kept[i] += other.kept[i];
+    removed[i] += other.removed[i];
+    held[i] += other.held[i];
+    broken[i] += other.broken[i];
+  }
+}
+
+double KeepRemove::small_gap() const { return mean_gap(*this, kSmallSizes); }
+double KeepRemove::gap() const { return mean_gap(*this, kSizes); }
+
+KeepRemove keep_and_remove(const InstanceGraph& instance, const EdgePairs& pairs,
+                           std::span<const float> pair_score, std::size_t c, GnnRun& run) {
+  return measure(instance, pairs, pair_score, c, run, KeepRemove::kSizes);
+}
+
+double small_gap_of(const InstanceGraph& instance, const EdgePairs& pairs,
+                    std::span<const float> pair_score, std::size_t c, GnnRun& run) {
+  return measure(instance, pairs, pair_score, c, run, KeepRemove::kSmallSizes).small_gap();
 }
 
 }  // namespace pgexplainer

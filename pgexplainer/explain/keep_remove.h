@@ -17,7 +17,7 @@
 namespace pgexplainer {
 
 struct KeepRemove {
-  static constexpr std::size_t kSizes = 19;
+  static constexpr std::size_t kSizes = 19, kSmallSizes = 14;
   static constexpr double share(std::size_t size) { return 0.05 * static_cast<double>(size + 1); }
 
   // One per size; of several instances the sums.
@@ -35,5 +35,9 @@ struct KeepRemove {
 /// earlier pair counts as better.
 KeepRemove keep_and_remove(const InstanceGraph& instance, const EdgePairs& pairs,
                            std::span<const float> pair_score, std::size_t c, GnnRun& run);
+
+/// KeepRemove::small_gap of the same, without a look at larger sizes.
+double small_gap_of(const InstanceGraph& instance, const EdgePairs& pairs,
+                    std::span<const float> pair_score, std::size_t c, GnnRun& run);
 
 }  // namespace pgexplainer

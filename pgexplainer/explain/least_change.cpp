@@ -16,7 +16,7 @@ std::vector<float> least_change(const InstanceGraph& instance, const EdgePairs& 
   if (pairs.count() < 2) return found;  // nothing to rank
   const std::size_t c = predicted_class(ExplainedRow(instance, run).forward({}));
   const auto gap = [&](std::span<const float> place) {
-    return keep_and_remove(instance, pairs, place, c, run).small_gap();
+    return small_gap_of(instance, pairs, place, c, run);
   };
   const double enough = gap(found) - kAsFaithful;
   std::vector<float> between(found.size());

@@ -294,8 +294,7 @@ class Teaching {
   }
 
   static double gap_of(const Member& member, std::span<const float> of_pair, Worker& worker) {
-    return keep_and_remove(member.graph, member.pairs, of_pair, member.predicted, *worker.run)
-        .small_gap();
+    return small_gap_of(member.graph, member.pairs, of_pair, member.predicted, *worker.run);
   }
 
   /// Of the loss in order_network.h; Adam does not ask for its scale.

@@ -137,7 +137,7 @@ std::vector<float> search_order(const InstanceGraph& instance, const EdgePairs& 
   refinement.descend(kSearchSteps, Refinement::Move::together, here);
   refinement.descend(kSearchSteps, Refinement::Move::together, near_occlusion);
   const auto gap = [&](std::span<const float> w) {
-    return keep_and_remove(instance, pairs, w, refinement.predicted(), run).small_gap();
+    return small_gap_of(instance, pairs, w, refinement.predicted(), run);
   };
   return gap(here) >= gap(near_occlusion) ? here : near_occlusion;
 }

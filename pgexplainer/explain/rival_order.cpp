@@ -39,7 +39,7 @@ WayToRival::WayToRival(const InstanceGraph& instance, const EdgePairs& pairs, st
 }
 
 WayToRival::Order WayToRival::judged(std::vector<float> place) const {
-  const double gap = keep_and_remove(*instance_, *pairs_, place, c_, *run_).small_gap();
+  const double gap = small_gap_of(*instance_, *pairs_, place, c_, *run_);
   return {std::move(place), gap};
 }
 

@@ -57,9 +57,8 @@ double truth_first_gap(const ExplainedModel& model, std::span<const Explanation>
     const EdgePairs pairs(own->graph.reverse);
     if (pairs.count() == 0) return;
     const auto c = predict(own->graph, *own->run, {}).predicted_class();
-    gap[at(i)] = keep_and_remove(own->graph, pairs, truth_first(dataset, explanation, pairs), at(c),
-                                 *own->run)
-                     .small_gap();
+    gap[at(i)] =
+        small_gap_of(own->graph, pairs, truth_first(dataset, explanation, pairs), at(c), *own->run);
   });
   double sum = 0, count = 0;
   for (const double one : gap) {

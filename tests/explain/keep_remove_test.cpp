@@ -34,6 +34,7 @@ TEST(KeepAndRemove, IsWhatMasksOfEachSizeGive) {
       const Case one(*p, id, 5);
       const auto run = p->gnn->new_run();
       const KeepRemove fast = keep_and_remove(one.graph, one.pairs, one.score, one.c, *run);
+      EXPECT_EQ(small_gap_of(one.graph, one.pairs, one.score, one.c, *run), fast.small_gap());
       for (std::size_t i = 0; i < KeepRemove::kSizes; ++i) {
         const auto wanted = static_cast<std::size_t>(
             std::lround(0.05 * static_cast<double>(i + 1) * static_cast<double>(one.score.size())));
