@@ -1,6 +1,6 @@
 // What the truth costs: the gap (explain/keep_remove.h) of orders after the true edges have moved
-// to their front. Where it is smaller than the gap of the orders as they were, the model rests on
-// other edges than the motif alone, and no order has both an AUC of 1 and that gap.
+// to their front. Where it is smaller than the gap of the orders as they were, AUC and faithfulness
+// disagree on them: the model goes by other edges than the motif alone.
 #pragma once
 
 #include <span>
