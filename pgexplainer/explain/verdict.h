@@ -1,10 +1,11 @@
 // Whether explanations can be relied on, told without ground truth: do the chosen edges alone keep
 // the prediction, does it break without them, and do simple rankings do as well?
 //
-//   score = min(gap / 0.3, t, 1 - u), from -1 to 1
+//   score = min(gap / 0.3, t, 1 - u / 2 - e), from -1 to 1
 //   t     = (1 - m) (1 - tail_loss / 0.3) + m min(1 - 2 set_apart, 2 - tail_loss / 0.3),
 //   m     = min(1, tail_loss / 0.2)
 //   u     = max(0, own gap - gap) / (1 - gap)
+//   e     = max(0, set_apart - size)
 //
 // The gap of keep_remove.h over all sizes is 0 for a ranking as good as its opposite.
 // The loss of the tail is what the predicted class loses without the last tenth of the ranking:
@@ -14,7 +15,8 @@
 // All are those of the order that instances have in common, for an order found for each instance by
 // itself is faithful even where the explanation network has learnt nothing. u is how much of what
 // the order in common leaves to gain the instances gain by their own: where that is much, little is
-// in common.
+// in common. e is by how much more edges the scores set apart than it takes: an explanation of a
+// few edges by scores that single out many has not found what they have in common.
 // docs/reliability.md shows how the score goes with the agreement with ground truth.
 #pragma once
 
@@ -64,8 +66,11 @@ struct Verdict {
     const double gain = own.gap - common.gap;
     return gain > 0 ? gain / (1 - common.gap) : 0;
   }
+  /// e of the header.
+  [[nodiscard]] double set_apart_beyond_size() const { return std::max(0.0, set_apart - size); }
   [[nodiscard]] double score() const {
-    return std::clamp(std::min({common.gap / 0.3, tail_score(), 1 - gained_apart()}), -1.0, 1.0);
+    const double in_common = 1 - gained_apart() / 2 - set_apart_beyond_size();
+    return std::clamp(std::min({common.gap / 0.3, tail_score(), in_common}), -1.0, 1.0);
   }
 };
 

@@ -189,6 +189,7 @@ TEST(Verdict, WhereEveryEdgeMattersTrustsScoresThatSetFewApart) {
   Verdict verdict;
   verdict.common.gap = 0.25;
   verdict.common.tail_loss = 0.25;  // more than a ranking could afford by itself
+  verdict.size = 0.6;               // no less than is set apart
   verdict.set_apart = 0.2;
   EXPECT_NEAR(verdict.score(), 0.6, 1e-12);
   verdict.set_apart = 0.6;
@@ -205,12 +206,26 @@ TEST(Verdict, HasLessInCommonTheMoreInstancesGainByTheirOwnOrders) {
   Verdict verdict;
   verdict.common.gap = verdict.own.gap = 0.8;
   EXPECT_EQ(verdict.score(), 1);
-  verdict.own.gap = 0.88;  // of the 0.2 that were left
-  EXPECT_NEAR(verdict.score(), 0.6, 1e-12);
+  verdict.own.gap = 0.88;  // 0.4 of the 0.2 that were left
+  EXPECT_NEAR(verdict.score(), 0.8, 1e-12);
   verdict.own.gap = 0.7;  // worse orders of their own say nothing of the one in common
   EXPECT_EQ(verdict.score(), 1);
   verdict.common.gap = verdict.own.gap = 1;
   EXPECT_EQ(verdict.score(), 1);
+}
+
+TEST(Verdict, HasLessInCommonWhereScoresSingleOutMoreEdgesThanItTakes) {
+  Verdict verdict;
+  verdict.common.gap = verdict.own.gap = 0.8;
+  verdict.size = 0.1;
+  verdict.set_apart = 0.1;
+  EXPECT_EQ(verdict.score(), 1);
+  verdict.set_apart = 0.4;
+  EXPECT_NEAR(verdict.score(), 0.7, 1e-12);
+  verdict.own.gap = 0.88;  // and orders of their own
+  EXPECT_NEAR(verdict.score(), 0.5, 1e-12);
+  verdict.size = 0.6;  // most of the edges are needed
+  EXPECT_NEAR(verdict.score(), 0.8, 1e-12);
 }
 
 TEST(Verdict, ShareSetApartIsThatOfTheUpperGroup) {
