@@ -15,14 +15,19 @@ double mean_gap(const KeepRemove& k, std::size_t sizes) {
   return sum / static_cast<double>(sizes);
 }
 
-/// Sizes from the first on; those after `sizes` stay 0.
-KeepRemove measure(const InstanceGraph& instance, const EdgePairs& pairs,
-                   std::span<const float> pair_score, std::size_t c, GnnRun& run,
-                   std::size_t sizes) {
+std::vector<std::size_t> best_first(std::span<const float> pair_score) {
   std::vector<std::size_t> order(pair_score.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return pair_score[a] > pair_score[b]; });
+  return order;
+}
+
+/// Sizes from the first on; those after `sizes` stay 0.
+KeepRemove measure(const InstanceGraph& instance, const EdgePairs& pairs,
+                   std::span<const float> pair_score, std::size_t c, GnnRun& run,
+                   std::size_t sizes) {
+  const std::vector<std::size_t> order = best_first(pair_score);
   KeepRemove result;
   std::vector<float> chosen(order.size(), 0.0F), mask;
   std::size_t count = 0;
@@ -66,6 +71,17 @@ double KeepRemove::gap() const { return mean_gap(*this, kSizes); }
 KeepRemove keep_and_remove(const InstanceGraph& instance, const EdgePairs& pairs,
                            std::span<const float> pair_score, std::size_t c, GnnRun& run) {
   return measure(instance, pairs, pair_score, c, run, KeepRemove::kSizes);
+}
+
+double gap_of_best(std::size_t count, const InstanceGraph& instance, const EdgePairs& pairs,
+                   std::span<const float> pair_score, std::size_t c, GnnRun& run) {
+  const std::vector<std::size_t> order = best_first(pair_score);
+  std::vector<float> chosen(order.size(), 0.0F), mask;
+  for (std::size_t i = 0; i < std::min(count, order.size()); ++i) chosen[order[i]] = 1.0F;
+  pairs.spread<float>(chosen, mask);
+  const float kept = predict(instance, run, mask).probability[c];
+  for (float& m : mask) m = 1.0F - m;
+  return static_cast<double>(kept - predict(instance, run, mask).probability[c]);
 }
 
 double small_gap_of(const InstanceGraph& instance, const EdgePairs& pairs,

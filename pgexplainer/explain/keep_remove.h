@@ -36,6 +36,11 @@ struct KeepRemove {
 KeepRemove keep_and_remove(const InstanceGraph& instance, const EdgePairs& pairs,
                            std::span<const float> pair_score, std::size_t c, GnnRun& run);
 
+/// P_c(kept) - P_c(removed) of the `count` best pairs: of a large instance a reader sees fewer than
+/// the smallest size above.
+double gap_of_best(std::size_t count, const InstanceGraph& instance, const EdgePairs& pairs,
+                   std::span<const float> pair_score, std::size_t c, GnnRun& run);
+
 /// KeepRemove::small_gap of the same, without a look at larger sizes.
 double small_gap_of(const InstanceGraph& instance, const EdgePairs& pairs,
                     std::span<const float> pair_score, std::size_t c, GnnRun& run);

@@ -34,6 +34,9 @@ struct DrawnInstance {
   double gap(const std::vector<float>& order) const {
     return keep_and_remove(graph, pairs, order, c, *run).small_gap();
   }
+  double gap_of_ten(const std::vector<float>& order) const {
+    return gap_of_best(10, graph, pairs, order, c, *run);
+  }
   double gap_by(const Explainer& method) const {
     std::vector<float> of_pair;
     pairs.mean<float>(method.score(graph, *run).edge, of_pair);

@@ -55,6 +55,8 @@ TEST(KeepAndRemove, IsWhatMasksOfEachSizeGive) {
           }
         const Prediction with = predict(one.graph, *run, kept);
         const Prediction without = predict(one.graph, *run, removed);
+        EXPECT_EQ(gap_of_best(wanted, one.graph, one.pairs, one.score, one.c, *run),
+                  static_cast<double>(with.probability[one.c] - without.probability[one.c]));
         EXPECT_EQ(fast.kept[i], static_cast<double>(with.probability[one.c]));
         EXPECT_EQ(fast.removed[i], static_cast<double>(without.probability[one.c]));
         EXPECT_EQ(fast.held[i] == 1.0, at(with.predicted_class()) == one.c);

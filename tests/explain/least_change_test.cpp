@@ -23,6 +23,7 @@ TEST(LeastChange, IsAsFaithfulAndNoFurtherAway) {
       const std::vector<float> nearest =
           least_change(one.graph, one.pairs, *one.run, one.place, found);
       EXPECT_GE(one.gap(nearest), one.gap(found) - 0.005);
+      EXPECT_GE(one.gap_of_ten(nearest), one.gap_of_ten(found) - 0.005);
       for (std::size_t k = 0; k < found.size(); ++k)
         EXPECT_LE(std::abs(nearest[k] - one.place[k]), std::abs(found[k] - one.place[k]));
       nearer += nearest != found ? 1 : 0;
