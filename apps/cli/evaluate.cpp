@@ -65,8 +65,7 @@ std::string cost_of_truth_in_words(const MethodResult& result) {
   if (!(result.truth_first_gap < gap - kNoise)) return "";
   return fmt::format(
       "{}: with the true edges first its gap would be {:.3f} instead of {:.3f}: the network goes "
-      "by "
-      "other edges, too, and AUC and faithfulness disagree\n",
+      "by other edges, too, and AUC and faithfulness disagree\n",
       result.method, result.truth_first_gap, gap);
 }
 

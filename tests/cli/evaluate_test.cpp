@@ -36,6 +36,7 @@ TEST_F(EvaluateVerb, PrintsTheNumbersOfOneMethod) {
   }
   EXPECT_FALSE(printed["auc"].contains("held_out"));  // nothing is fitted here
   EXPECT_TRUE(printed["fidelity"]["probability"]["plus"].is_number());
+  EXPECT_TRUE(printed["truth_first_gap"].is_number());
   EXPECT_FALSE(printed.contains("methods"));
 }
 
