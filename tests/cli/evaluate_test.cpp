@@ -103,6 +103,7 @@ TEST_F(EvaluateVerb, HasNoAucWithoutGroundTruthAndSaysSo) {
   EXPECT_EQ(printed["auc"]["per_instance"], nullptr);
   EXPECT_EQ(printed["selected"]["precision"], nullptr);
   EXPECT_TRUE(printed["fidelity"]["probability"]["minus"].is_number());
+  EXPECT_EQ(printed["truth_first_gap"], nullptr);
 }
 
 TEST_F(EvaluateVerb, RefusesBadUsageBeforeAnyWork) {
